@@ -50,6 +50,12 @@ class Evidence:
             (found for name in _path_and_parents(path) if (found := self.calls.get((session_id, name)))), ""
         )
 
+    def has_call_on_both(self, old_path: str, path: str) -> bool:
+        """Return whether one allowed call named both paths, as a move does."""
+        sessions = {session for session, name in self.calls if name == path}
+        decisions = ((self.calls.get((one, old_path)), self.calls.get((one, path))) for one in sessions)
+        return any(old is not None and old == new for old, new in decisions)
+
     def is_overridden(self, path: str) -> bool:
         return any((one.session_id, path) in self.overrides for one in self.traces_for(path))
 

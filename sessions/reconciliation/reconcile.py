@@ -23,6 +23,7 @@ from sessions.reconciliation.evidence import Evidence, TraceRecord, gather_evide
 from traces.entry_schema import to_canonical_path
 
 MAX_FILES = 10_000
+LINK_MODE, EXECUTABLE_MODE = "120000", "100755"  # as git writes them
 EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE = "explained", "unexplained", "out_of_scope"
 OUTCOMES = (EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE)
 OBJECTION_TEXTS: Mapping[Reason, str] = {
@@ -38,7 +39,8 @@ _NO_FILESYSTEM = UnknownFilesystem()
 class DiffEntry:
     """One file of `git diff --raw`. `content_hash` is None where it has no content now (deleted, submodule).
 
-    `readable` is False for a name that is not UTF-8, which cannot be compared with anything.
+    `readable` is False for a name that is not UTF-8, which cannot be compared with anything. The modes are
+    empty where the client does not send them.
     """
 
     path: str
@@ -47,6 +49,24 @@ class DiffEntry:
     old_path: str = ""
     mode_only: bool = False
     readable: bool = True
+    old_mode: str = ""
+    new_mode: str = ""
+
+    @property
+    def is_type_changed(self) -> bool:
+        """Whether it is a symbolic link now or was one: no trace of a text makes that."""
+        return LINK_MODE in {self.old_mode, self.new_mode} and self.content_hash is not None
+
+    @property
+    def is_mode_changed(self) -> bool:
+        """Whether it can be executed now and could not before, or the other way round."""
+        return self.mode_only or (self.new_mode != "" and self._is_executable() != self._was_executable())
+
+    def _is_executable(self) -> bool:
+        return self.new_mode == EXECUTABLE_MODE
+
+    def _was_executable(self) -> bool:
+        return self.old_mode == EXECUTABLE_MODE and self.content_hash is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +196,42 @@ def _classify(file: DiffEntry, diff: DiffRange, evidence: Evidence, rules: Curre
     ]
     if not governed_traces:
         return _classify_ungoverned(finding, file, traces, evidence)
-    if file.mode_only:
-        text = "Its content is as it was, its mode is not, and traces do not record modes."
-        return replace(_with_trace(finding, governed_traces[0]), reason="mode_changed", text=text)
     findings = [_classify_traced(finding, one, file, evidence, rules) for one in governed_traces]
-    return next((one for one in findings if one.outcome == EXPLAINED), findings[0])
+    best = next((one for one in findings if one.outcome == EXPLAINED), findings[0])
+    unrecorded = _find_unrecorded_part(file, evidence)
+    if unrecorded and (best.outcome == EXPLAINED or file.mode_only):
+        reason, text = unrecorded
+        return replace(_with_trace(finding, governed_traces[0]), reason=reason, text=text)
+    return best
+
+
+def _find_unrecorded_part(file: DiffEntry, evidence: Evidence) -> tuple[str, str] | None:
+    """Return (reason, text) for the part of a change that a trace of its content does not record."""
+    if file.is_type_changed:
+        return "type_changed", "It is or was a symbolic link, and the trace records a text."
+    if file.mode_only:
+        return "mode_changed", "Its content is as it was, its mode is not, and traces do not record modes."
+    if file.is_mode_changed:
+        return (
+            "mode_changed",
+            "The trace records its content, but not who changed whether it can be executed.",
+        )
+    if file.status == "R" and not _is_removal_recorded(file, evidence):
+        return (
+            "removal_not_traced",
+            f"Its old name {file.old_path} is gone, and no trace of a call records that.",
+        )
+    return None
+
+
+def _is_removal_recorded(file: DiffEntry, evidence: Evidence) -> bool:
+    """Return whether a governed call removed the old name: one that moved it, or one traced as a deletion."""
+    if evidence.has_call_on_both(file.old_path, file.path):
+        return True
+    newest = next((one for one in evidence.traces_for(file.old_path) if not one.imported), None)
+    if newest is None or not newest.deleted:
+        return False
+    return bool(evidence.find_decision(newest.session_id, file.old_path))
 
 
 def _matches_content(trace: TraceRecord, file: DiffEntry) -> bool:

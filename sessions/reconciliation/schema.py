@@ -9,6 +9,7 @@ from sessions.api_schema import Body
 from sessions.reconciliation.reconcile import MAX_FILES, OUTCOMES, DiffEntry, DiffRange
 
 HASH = r"^sha256:[0-9a-f]{64}$"
+MODE = r"^[0-7]{6}$"
 
 
 class ChangedFileBody(Body):
@@ -19,6 +20,8 @@ class ChangedFileBody(Body):
     )
     old_path = StrField(required=False, allow_blank=True, max_length=4096, help_text="Before a rename.")
     mode_only = BoolField(required=False, help_text="The content is as it was, the mode is not.")
+    old_mode = s.RegexField(MODE, required=False, help_text="Before, as git writes it; 000000 for none.")
+    new_mode = s.RegexField(MODE, required=False, help_text="Now, as git writes it; 000000 for none.")
     readable = BoolField(required=False, help_text="False for a name that is no UTF-8.")
 
 

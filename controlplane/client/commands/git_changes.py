@@ -109,6 +109,7 @@ def parse_raw_diff(parts: list[bytes]) -> Iterator[tuple[dict[str, Any], str]]:
         if len(texts) > 1:
             file["old_path"] = texts[0]
         file["mode_only"] = old == new and old_mode != mode
+        file["old_mode"], file["new_mode"] = old_mode, mode
         file["readable"] = all(is_utf8(name) for name in names)
         yield file, "" if mode == SUBMODULE or not new.strip("0") else new
 

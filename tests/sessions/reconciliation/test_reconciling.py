@@ -239,3 +239,30 @@ def test_the_evidence_is_still_insert_only(working):
     for statement in ("UPDATE traces_ledgerentry SET outcome = 'x'", "DELETE FROM traces_ledgerbody"):
         with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("modes", "expected"),
+    [
+        (("100644", "100644"), ("explained", "traced")),
+        (("000000", "100644"), ("explained", "traced")),
+        (("100755", "100755"), ("explained", "traced")),
+        (("100644", "100755"), ("unexplained", "mode_changed")),
+        (("100755", "100644"), ("unexplained", "mode_changed")),
+        (("000000", "100755"), ("unexplained", "mode_changed")),
+        (("100644", "120000"), ("unexplained", "type_changed")),
+        (("000000", "120000"), ("unexplained", "type_changed")),
+        (("120000", "100644"), ("unexplained", "type_changed")),
+    ],
+)
+def test_a_trace_of_the_content_explains_neither_another_type_nor_another_mode(working, modes, expected):
+    file = changed("src/auth/a.ts", "one\n", old_mode=modes[0], new_mode=modes[1])
+    assert found(working, file) == {"src/auth/a.ts": expected}
+
+
+def test_a_new_name_does_not_hide_that_the_old_one_was_removed(working):
+    write(working, "src/auth/copy.ts", "one\n")
+    moved = changed("src/auth/copy.ts", "one\n", status="R", old_path="src/auth/a.ts")
+    assert found(working, moved) == {"src/auth/copy.ts": ("unexplained", "removal_not_traced")}
+    trace(working, "src/auth/a.ts", None)
+    assert found(working, moved) == {"src/auth/copy.ts": ("explained", "traced")}
