@@ -118,3 +118,25 @@ def test_notes_hold_a_record_for_each_commit_and_disturb_nobodys(ada):
     before = ada.repository.git("rev-parse", "refs/notes/agent-trace")
     assert ada.reconcile(f"{ada.first}..HEAD", "--notes").returncode == 0
     assert ada.repository.git("rev-parse", "refs/notes/agent-trace") == before
+
+
+def test_git_tells_of_links_modes_and_removals_that_no_trace_records(ada):
+    ada.repository.write("src/auth/guard.ts", "".join(f"line {n}\n" for n in range(40)))
+    start = ada.repository.commit()
+    ada.writes("src/auth/m.sh", "run\n")
+    ada.writes("src/auth/ln", "../../secret")
+    ada.writes("src/auth/copy.ts", "".join(f"line {n}\n" for n in range(41)))
+    root = ada.machine.repository
+    (root / "src/auth/m.sh").chmod(0o755)
+    (root / "src/auth/ln").unlink()
+    (root / "src/auth/ln").symlink_to("../../secret")
+    (root / "src/auth/guard.ts").unlink()
+    ada.repository.commit()
+    done = ada.reconcile(f"{start}..HEAD", "--json")
+    found = {one["path"]: one["reason"] for one in json.loads(done.stdout)["findings"]}
+    assert done.returncode == 1
+    assert found == {
+        "src/auth/m.sh": "mode_changed",
+        "src/auth/ln": "type_changed",
+        "src/auth/copy.ts": "removal_not_traced",
+    }
