@@ -1,4 +1,4 @@
-"""Background loops: seal, verify, count, deliver to outlets, anchor, expire approvals, watch sessions."""
+"""Background loops: seal, verify, count, index, deliver to outlets, anchor, expire approvals, watch sessions."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from traces.anchors.schedule import send_due_heads
 from traces.counts.counters import count_all
 from traces.ledger.sealing import seal_all
 from traces.outlets.delivery import deliver_all
+from traces.search_index.indexer import index_all
 from traces.verification.slices import check_due_ledgers
 
 # A thread that computes keeps Python's lock for so long while others wait for it. At the usual 5 ms a cheap
@@ -31,6 +32,7 @@ log = logging.getLogger(__name__)
 LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # name, seconds between runs, task
     ("seal ledgers", 1.0, seal_all),
     ("count entries", 1.0, count_all),
+    ("index entries", 1.0, index_all),
     ("expire approvals", 1.0, expire_overdue),
     ("tell outlets", 1.0, deliver_all),
     ("anchor ledgers", 1.0, send_due_heads),

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from controlplane.shared.masking import to_storable
+from controlplane.shared.masking import cut_text, to_storable
 from sessions.approvals.decision_input import Decider, DecisionInput, GrantTerms
 from sessions.approvals.grants import apply_grant, validate_grant
 from sessions.approvals.kinds.mcp_judgement import judge_called_tool, validate_judgement
@@ -24,6 +24,7 @@ from traces.ledger.append import NewEntry, append
 
 EXTENSION = timedelta(minutes=5)
 EXPIRE_BATCH = 200
+MAX_RECORDED_TEXT = 2_000  # characters of a message
 
 
 def open_approval(approval: Approval, decision_id: str) -> None:
@@ -174,7 +175,8 @@ def record_approval(approval: Approval, event: str, actor: str) -> None:
                 "status": approval.status,
                 "decision_id": approval.decision_id,
                 "digest": approval.digest,
-                "targets": approval.call.get("offending") or approval.patterns,
+                "targets": _list_targets(approval) or approval.patterns,
+                **_describe_request(approval),
                 "reach": approval.get_reach_display().lower(),
                 "expires_at": approval.expires_at.isoformat(),
                 "decider": approval.decider,
@@ -187,6 +189,23 @@ def record_approval(approval: Approval, event: str, actor: str) -> None:
             },
         )
     )
+
+
+def _list_targets(approval: Approval) -> list[str]:
+    """Return the paths that a call is held for; all that it names where it is held for another reason."""
+    targets = [target["path"] for target in approval.call.get("targets") or ()]
+    return approval.call.get("offending") or targets
+
+
+def _describe_request(approval: Approval) -> dict[str, Any]:
+    """Return what was requested, where no decision of the gate says so."""
+    if approval.kind == Approval.Kind.CALL:  # that is in the entry of its decision, and only there
+        return {}
+    fields = {
+        "requested": approval.call.get("patterns"),
+        "message": cut_text(approval.message, MAX_RECORDED_TEXT),
+    }
+    return {name: to_storable(value) for name, value in fields.items() if value}
 
 
 def find_latest(session: AgentSession, digest: str, status: Approval.Status) -> Approval | None:

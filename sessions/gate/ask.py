@@ -29,7 +29,7 @@ def attach_approval(outcome: GateOutcome) -> GateOutcome:
             decision.error or "", format_rejection(rejected.decider, rejected.comment)
         )
         denial = replace(decision, verdict=Verdict.DENY, error=error)
-        return replace(outcome, decision=denial, answered=Verdict.DENY)
+        return replace(outcome, decision=denial, answered=Verdict.DENY, rejection=rejected)
     approval = find_pending(session, decision.digest) or _find_expired(outcome) or _build_approval(outcome)
     return replace(outcome, approval=approval)
 

@@ -185,5 +185,6 @@ def _build_entry(
         reason=answer["reason"] or "",
         actor=bearer.actor,
         body={"tool": call.tool, "input": to_storable(call.input), "tool_use_id": call.call_id}
-        | {name: answer[name] for name in RECORDED_FIELDS},
+        | {name: answer[name] for name in RECORDED_FIELDS}
+        | ({"approval_id": answer["approval"]["id"]} if answer.get("approval") else {}),
     )

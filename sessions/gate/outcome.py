@@ -44,6 +44,7 @@ class GateOutcome:
     answered: Verdict  # differs from the decision's verdict where policy does not enforce
     would_be: Verdict | None = None  # the decision, where policy only monitors
     approval: Approval | None = None
+    rejection: Approval | None = None  # by which a person refused this very call before
     content_hashes: Mapping[str, str] = field(default_factory=dict)  # of the files that an allowed call reads
     decision_id: str | None = None  # of the ledger entry; None until it is recorded
     stored: StoredCall | None = None  # what the record and the approval keep of the call

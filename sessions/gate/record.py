@@ -193,6 +193,8 @@ def _build_body(outcome: GateOutcome) -> dict[str, Any]:
         ]
     if outcome.approval is not None:
         body["approval_id"] = outcome.approval.public_id
+    if outcome.rejection is not None:
+        body["rejection"] = {"approval_id": outcome.rejection.public_id}
     if decision.grant_id:
         body["override"] = snapshot.overrides[decision.grant_id]
     return {name: value for name, value in body.items() if value is not None}

@@ -121,7 +121,7 @@ def _parse_time(text: str) -> datetime | None:
 
 
 def _contains_entry(row: TimelineRow, number: int | None) -> bool:
-    return row.number == number or any(member.number == number for member in row.members)
+    return number in row.numbers
 
 
 def _parse_number(text: str) -> int | None:

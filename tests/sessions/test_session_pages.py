@@ -180,7 +180,7 @@ def test_queries_do_not_grow_with_rows(acme, agent, working, rexs, django_assert
     for number in range(20):
         agent.gate("Read", file_path=f"{ROOT}/{number}", root=ROOT)
         agent.post("sessions/s-1/traces", {"path": f"src/auth/{number}.py", "content": "x"})
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(19):
         page(rexs, detail())
 
 

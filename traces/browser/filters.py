@@ -58,10 +58,10 @@ class Term:
 class EntryFilters:
     """What the trace list is filtered by.
 
-    `path` is a file, or a directory with everything below it. `text` is searched in ids, paths, tools and
-    agents. `since` (inclusive) and `until` (exclusive) compare with the time at which the ledger received an
-    entry; `last` is the name in `TIME_RANGES` that `since` was computed from. `errors` name the parameters
-    that were ignored, and why.
+    `path` is a file, or a directory with everything below it. `text` is searched in ids, paths, commands,
+    tools and agents. `since` (inclusive) and `until` (exclusive) compare with the time at which the ledger
+    received an entry; `last` is the name in `TIME_RANGES` that `since` was computed from. `errors` name the
+    parameters that were ignored, and why.
     """
 
     terms: tuple[Term, ...] = ()

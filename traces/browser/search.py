@@ -21,6 +21,7 @@ from traces.browser.filters import EntryFilters
 from traces.counts.counters import MONTH
 from traces.entries.mutation_class_check import CLASS_DISAGREES, ClassCheck
 from traces.models import EntryCount, EntryKind, FileCount, LedgerEntry, TraceFile
+from traces.search_index.lookup import TermCondition, find_matching_entries
 
 COLUMN_NAMES = {"intent": "intent_id"}  # the others are called as in the query string
 ENTRY_FIELDS = ("kind", "outcome", "agent", "intent", "tool", "reason")
@@ -69,20 +70,12 @@ def build_branches(
     if filters.session:
         base = base.filter(session_id=filters.session)
     base = _filter_by_time(workspace_id, base, filters)
-    scans = False
+    branches = [QueryBranch(base)]
     if filters.path:
-        prefix = filters.path.rstrip("/") + "/"
-        path = Q(head=prefix) | Q(path=filters.path)
-        files = PathCondition(path, {"head": Left("path", len(prefix))})
-        condition, scans = files.find_entries(workspace_id, uncounted)
-        base = base.filter(condition)
-    if not filters.text:
-        return [QueryBranch(base, scans)]
-    text_conditions = _find_mentions(workspace_id, filters.text, uncounted)
-    return [
-        QueryBranch(base.filter(condition), scans or condition_scans)
-        for condition, condition_scans in text_conditions
-    ]
+        branches = _split(branches, _find_path(workspace_id, filters.path, uncounted))
+    if filters.text:
+        branches = _split(branches, _find_mentions(workspace_id, filters.text, uncounted))
+    return branches
 
 
 def load_page(
@@ -144,6 +137,27 @@ class PathCondition:
         return Q(pk__in=files.values("entry_id")), False
 
 
+def _split(
+    branches: Iterable[QueryBranch], conditions: Sequence[tuple[Condition, bool]]
+) -> list[QueryBranch]:
+    """Return one branch for each branch and each of the conditions, of which any may hold."""
+    return [
+        QueryBranch(branch.entries.filter(condition), branch.scans or scans)
+        for branch in branches
+        for condition, scans in conditions
+    ]
+
+
+def _find_path(workspace_id: int, path: str, uncounted: Sequence[int]) -> list[tuple[Condition, bool]]:
+    """Return (condition, whether it scans) for changes of a file or directory, and for calls that name it."""
+    prefix = path.rstrip("/") + "/"
+    files = PathCondition(Q(head=prefix) | Q(path=path), {"head": Left("path", len(prefix))})
+    return [
+        files.find_entries(workspace_id, uncounted),
+        *find_matching_entries(workspace_id, TermCondition.from_path(path)),
+    ]
+
+
 def build_value_condition(filters: EntryFilters, fields: Iterable[str]) -> Q:
     """Build the condition for the values of these fields.
 
@@ -203,8 +217,9 @@ def _filter_by_time(workspace_id: int, entries: Entries, filters: EntryFilters) 
 def _find_mentions(workspace_id: int, text: str, uncounted: Sequence[int]) -> list[tuple[Condition, bool]]:
     """Return (condition, whether it scans) per place where the text occurs, ignoring case.
 
-    It may be a complete id, or part of an agent's name, a tool's name or a path. Places without a match are
-    left out: no single index serves them all, so each is a query of its own.
+    It may be a complete id, or part of an agent's name, a tool's name, a path, a command, or the id of an
+    approval or a commit. Places without a match are left out: no single index serves them all, so each is a
+    query of its own.
     """
     entries = LedgerEntry.objects.for_workspace(workspace_id)
     ids = entries.filter(kind__in=EntryKind.values, entry_id=text).values_list("pk", flat=True)
@@ -219,4 +234,5 @@ def _find_mentions(workspace_id: int, text: str, uncounted: Sequence[int]) -> li
     for column, names in zip(("agent", "tool"), zip(*pairs, strict=True), strict=False):
         matching = sorted({name for name in names if text.casefold() in name.casefold()})
         conditions += [(Q(**{f"{column}__in": matching}), False)] if matching else []
-    return [*conditions, PathCondition(Q(path__icontains=text), {}).find_entries(workspace_id, uncounted)]
+    conditions.append(PathCondition(Q(path__icontains=text), {}).find_entries(workspace_id, uncounted))
+    return conditions + find_matching_entries(workspace_id, TermCondition.from_text(text))

@@ -9,20 +9,19 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import F, Max
+from django.db.models import F
 
 from controlplane.shared.database.sqlite_lock import write_transaction
 from traces.entry_schema import EVOLUTION_CLASS
 from traces.ledger import canonical_json
 from traces.ledger.insert_rows import RowValues, insert_rows
-from traces.ledger.sealing import find_sealed_floor
+from traces.ledger.new_leaves import NewLeaves, list_entries_from
 from traces.models import Counted, EntryCount, FileCount, LedgerEntry, LedgerLeaf, TraceFile
 
 log = logging.getLogger(__name__)
@@ -32,13 +31,11 @@ MONTH = 28 * DAY
 SPANS = (HOUR, DAY, MONTH)  # every entry is counted in each
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 BATCH_SIZE = 1_000
-LOOKBACK_SECONDS = 60.0  # seconds
 COUNTED_COLUMNS = ("pk", "received_at", "kind", "outcome", "agent", "intent_id", "tool", "reason")
 DIRECTORY_LEVELS = 2
 MAX_FOLDER_LENGTH = 200  # characters
 ROOT_DIRECTORY = "./"
 _ENTRY_COUNTS, _FILE_COUNTS = EntryCount._meta.db_table, FileCount._meta.db_table
-_ENTRIES, _LEAVES = LedgerEntry._meta.db_table, LedgerLeaf._meta.db_table
 ADD_ENTRIES = f"""ON CONFLICT (workspace_id, span, bucket, digest)
     DO UPDATE SET entries = {_ENTRY_COUNTS}.entries + excluded.entries"""
 ADD_FILES = f"""ON CONFLICT (workspace_id, path_hash, intent_id)
@@ -46,12 +43,6 @@ ADD_FILES = f"""ON CONFLICT (workspace_id, path_hash, intent_id)
         evolved = {_FILE_COUNTS}.evolved + excluded.evolved,
         last_changed = CASE WHEN excluded.last_changed > {_FILE_COUNTS}.last_changed
             THEN excluded.last_changed ELSE {_FILE_COUNTS}.last_changed END"""
-UNCOUNTED = f"""SELECT leaf.entry_id FROM {_LEAVES} leaf
-    WHERE leaf.workspace_id = %s AND leaf.seq >= %s
-    UNION ALL SELECT entry.id FROM {_ENTRIES} entry
-    WHERE entry.workspace_id = %s AND entry.id > %s
-      AND NOT EXISTS (SELECT 1 FROM {_LEAVES} leaf WHERE leaf.entry_id = entry.id)
-    ORDER BY 1 DESC LIMIT %s"""  # noqa: S608 - names of tables
 
 
 class CountedValues(NamedTuple):
@@ -86,7 +77,7 @@ class Counters:
     """Update the counts of all workspaces periodically: everything at first, then what has new leaves."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[float, int]] = deque([(0.0, 0)])  # (when, highest row id of a leaf then)
+        self._new_leaves = NewLeaves()
 
     def run(self, stop: threading.Event, every: float = 1.0) -> None:
         """Run until `stop` is set. Errors are logged and retried; pages add what is not counted yet."""
@@ -100,18 +91,9 @@ class Counters:
             stop.wait(every)
 
     def run_once(self) -> int:
-        """Return the number of entries counted. 2 queries, 2 more for each workspace with recent leaves.
-
-        Look back a minute: on PostgreSQL a lower row id may become visible after a higher one.
-        """
-        now = time.monotonic()
-        while len(self._seen) > 1 and self._seen[1][0] <= now - LOOKBACK_SECONDS:
-            self._seen.popleft()
-        leaves = LedgerLeaf.objects.filter(pk__gt=self._seen[0][1])
-        newest = leaves.aggregate(newest=Max("pk"))["newest"] or self._seen[-1][1]
-        workspace_ids = list(leaves.values_list("workspace_id", flat=True).distinct().order_by())
-        counted = sum(map(count_sealed, workspace_ids))
-        self._seen.append((now, newest))
+        """Return the number of entries counted. 2 queries, 2 more for each workspace with recent leaves."""
+        counted = sum(map(count_sealed, self._new_leaves.list_workspaces()))
+        self._new_leaves.confirm()
         return counted
 
 
@@ -200,10 +182,7 @@ def _move_to_no_folder(entry: LedgerEntry) -> None:
 def list_uncounted(workspace_id: int, limit: int) -> list[int]:
     """Return row ids of entries that are not counted yet, newest first, at most `limit`. 3 queries."""
     leaves = Counted.objects.filter(workspace_id=workspace_id).values_list("leaves", flat=True).first() or 0
-    with connection.cursor() as cursor:
-        params = [workspace_id, leaves, workspace_id, find_sealed_floor(workspace_id), limit]
-        cursor.execute(UNCOUNTED, params)
-        return [row_id for (row_id,) in cursor.fetchall()]
+    return list_entries_from(workspace_id, leaves, limit)
 
 
 def load_counted_entries(entry_ids: Iterable[int]) -> list[CountedEntry]:

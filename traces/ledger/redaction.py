@@ -1,7 +1,7 @@
 """Redact an entry: delete its body, and record who did it and why.
 
 The envelope and its position in the tree stay, so everything still verifies. Projections of the body (files,
-lines) are deleted with it, and counts no longer name them.
+lines, search terms) are deleted with it, and counts no longer name them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ from django.db import transaction
 from controlplane.shared.masking import to_storable
 from traces.errors import RedactionError
 from traces.ledger.append import AppendedEntry, NewEntry, append, find_by_key
-from traces.models import EntryKind, LedgerBody, LedgerEntry, TraceFile
+from traces.models import (
+    EntryKind,
+    LedgerBody,
+    LedgerEntry,
+    SearchPosting,
+    SearchProgress,
+    SearchTerm,
+    TraceFile,
+)
 
 KEY_PREFIX = "redaction:"  # of a redaction's idempotency key, followed by the row id of the redacted entry
 
@@ -48,6 +56,7 @@ def redact(entry: LedgerEntry, *, reason: str, actor: str) -> AppendedEntry | No
                 forget(entry)
             LedgerBody.objects.filter(entry=entry).delete()
             TraceFile.objects.filter(entry=entry).delete()
+            _remove_from_index(entry)
     return appended
 
 
@@ -55,6 +64,18 @@ def before_redaction(forget: Callable[[LedgerEntry], None]) -> None:
     """Register what takes an entry out of tables above the ledger, while its rows are still there."""
     if forget not in _forgetters:
         _forgetters.append(forget)
+
+
+def _remove_from_index(entry: LedgerEntry) -> None:
+    """Delete the postings of an entry, and terms that no other entry has: they repeat what it held.
+
+    The lock makes an indexer that has read the body already look again before it writes.
+    """
+    list(SearchProgress.objects.select_for_update().filter(workspace_id=entry.workspace_id))
+    postings = SearchPosting.objects.filter(entry=entry)
+    term_ids = list(postings.values_list("term_id", flat=True))
+    postings.delete()
+    SearchTerm.objects.filter(pk__in=term_ids, postings=None).delete()
 
 
 def list_redacted_ids(workspace_id: int) -> set[int]:

@@ -15,9 +15,17 @@ from traces.models.ledger import (
 )
 from traces.models.outlets import Outlet
 from traces.models.projections import ReconciledSubject, TraceEntry, TraceFile, TraceRange
+from traces.models.search_index import (
+    MAX_TERM_LENGTH,
+    SearchPosting,
+    SearchProgress,
+    SearchTerm,
+    TermKind,
+)
 
 __all__ = [
     "ARCHIVABLE_KINDS",
+    "MAX_TERM_LENGTH",
     "AnchorKind",
     "Checkpoint",
     "Counted",
@@ -33,6 +41,10 @@ __all__ = [
     "LedgerTile",
     "Outlet",
     "ReconciledSubject",
+    "SearchPosting",
+    "SearchProgress",
+    "SearchTerm",
+    "TermKind",
     "TraceEntry",
     "TraceFile",
     "TraceRange",

@@ -1,4 +1,4 @@
-"""The page of one file: its owners, its line origins by intent, and its changes."""
+"""The page of one file: its owners, its line origins by intent, its changes and what was attempted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from controlplane.shared.access import MemberRequest, member_page
 from traces.blame.current_lines import build_current_lines
+from traces.browser.search import load_entries
 from traces.cursors import cursor_in
 from traces.entries.known_intents import KnownIntent, load_known_intents
 from traces.entries.mutation_class_check import has_class_mismatch, read_computed_class
@@ -18,17 +19,21 @@ from traces.filemap.matrix import find_owning_pattern, is_open
 from traces.filemap.symbols import find_newest_content
 from traces.filemap.touches import Touch, list_file_touches
 from traces.models import TraceFile
+from traces.search_index.lookup import list_attempts
 from traces.timeline.describe_entries import find_seal_state
+from traces.timeline.held_calls import describe_folded
 
 PAGE_SIZE = 100
 MAX_RANGES = 3
+MAX_ATTEMPTS = 20  # on the page; the trace list has all
+MAX_ATTEMPT_ENTRIES = 4 * MAX_ATTEMPTS  # a held call has several entries
 
 
 @require_safe
 @member_page()
 def file_page(request: MemberRequest, path: str) -> HttpResponse:
-    """Its intents, its overlaps, whose its lines are now and its changes, newest first. 10 queries,
-    1 more for a file that was deleted.
+    """Its intents, its overlaps, whose its lines are now, its changes and attempts, newest first. 19 queries
+    at most, 1 more for a file that was deleted.
 
     The page holds lines against recorded hashes and fetches `?fragment=lines`, which follows them through the
     repository as well (1 query); `?history=1` is the page with both, for who runs no scripts.
@@ -52,7 +57,9 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
     intents = [
         view for one in all_intents if (view := _build_intent_view(one, path, touched.get(one.intent_id)))
     ]
-    if not touched and not intents and not (now and (now["there"] or now["gone"])):
+    attempts = _load_attempts(workspace_id, path)
+    is_on_disk = bool(now and (now["there"] or now["gone"]))
+    if not (touched or intents or attempts or is_on_disk):
         raise Http404
     owners = [one for one in intents if one["pattern"]]
     context = {
@@ -63,9 +70,23 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
         "owners": owners if len(owners) > 1 else [],
         "entries": sum(touch.entries for touch in touched.values()),
         "now": now,
+        "attempts": attempts[:MAX_ATTEMPTS],
+        "more_attempts": len(attempts) > MAX_ATTEMPTS,
         **_load_changes(request, path),
     }
     return render(request, "traces/map_file.html", context)
+
+
+def _load_attempts(workspace_id: int, path: str) -> list[dict[str, Any]]:
+    """Return the newest held and denied calls on a file, newest first, each with what became of it."""
+    numbers = list_attempts(workspace_id, path, MAX_ATTEMPT_ENTRIES)
+    entries = {entry.pk: entry for entry in load_entries(numbers)}
+    rows = describe_folded([entries[number] for number in reversed(numbers) if number in entries])
+    return [
+        {"row": row, "agent": entry.agent, "session_id": entry.session_id, "intent_id": entry.intent_id}
+        for row in reversed(rows)
+        for entry in [entries[row.number]]
+    ]
 
 
 def _load_changes(request: MemberRequest, path: str) -> dict[str, Any]:

@@ -34,10 +34,10 @@ from traces.counts.counters import list_uncounted
 from traces.cursors import cursor_in
 from traces.interchange.export import stream_orchestration
 from traces.ledger import checkpoints, proofs
-from traces.ledger.missing_bodies import MissingBodies
 from traces.ledger.sealing import count_unsealed
 from traces.models import EntryKind, LedgerEntry, LedgerLeaf
-from traces.timeline.describe_entries import TimelineRow, describe
+from traces.timeline.describe_entries import TimelineRow
+from traces.timeline.held_calls import describe_folded
 
 PAGE_SIZE = 100
 MAX_NEW_ENTRIES = 100
@@ -138,9 +138,9 @@ def _build_list_context(
 ) -> dict[str, Any]:
     filters, counts = query.filters, query.counts or EntryCounts()
     page = _load_page(request, query, drawer)
-    rows, missing_bodies = load_entries(page.ids), MissingBodies(request.workspace.pk)
+    rows = load_entries(page.ids)
     return {
-        "entries": [_build_list_entry(entry, filters, missing_bodies) for entry in rows],
+        "entries": _build_list_entries(rows, filters),
         "q": filters.text,
         "tokens": build_filter_tokens(filters),
         "hidden": list_hidden_fields(filters),
@@ -208,12 +208,17 @@ def _render_news(request: MemberRequest) -> HttpResponse:
     return render(request, "traces/_news.html", context)
 
 
-def _build_list_entry(
-    entry: LedgerEntry, filters: EntryFilters, missing_bodies: MissingBodies
-) -> dict[str, Any]:
-    row: TimelineRow = describe(entry, missing_bodies)
+def _build_list_entries(entries: list[LedgerEntry], filters: EntryFilters) -> list[dict[str, Any]]:
+    """Return a row for each entry, newest first, and one for all steps of a held call."""
+    by_number = {entry.pk: entry for entry in entries}
+    rows = describe_folded(entries[::-1])[::-1]
+    return [_build_list_entry(by_number[row.number], row, filters) for row in rows]
+
+
+def _build_list_entry(entry: LedgerEntry, row: TimelineRow, filters: EntryFilters) -> dict[str, Any]:
     return {
         "number": entry.pk,
+        "numbers": row.numbers,
         "url": filters.to_query_string(entry=entry.pk),
         "at": row.at,
         "kind": entry.kind,

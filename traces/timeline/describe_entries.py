@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from controlplane.policy.calls.input_fields import COMMAND_KEYS, get_first, to_text_list
 from traces.entries.mutation_class_check import has_class_mismatch, read_computed_class
 from traces.interchange.formats import foreign_chain
 from traces.interchange.imports import rewrite_check
@@ -69,6 +70,8 @@ APPROVALS = {
     "CANCELLED": ("cancelled", "Cancelled"),
     "REVOKED": ("revoked", "Grant revoked"),
 }
+REQUESTS = {"scope": "Scope requested", "completion": "Completion requested"}
+GRANTS = {"once": "Approved once", "session": "Approved for the session", "scope": "Widened the scope"}
 LESSON_VERBS = {
     "decided": "Decided",
     "constrained": "Constrained",
@@ -87,6 +90,7 @@ class SealState:
 @dataclass(slots=True)
 class TimelineRow:
     """A row of a timeline. `times` counts similar entries folded into it, which are its `members`.
+    The steps of one held call are one row as well (`traces.timeline.held_calls`).
 
     `ran` is False for an attempt. `number` is the entry's row id. `computed` is the computed class of a
     change; `disagrees` when its agent claimed the other one.
@@ -111,8 +115,12 @@ class TimelineRow:
     computed: str = ""
     disagrees: bool = False
     members: list[TimelineRow] = field(default_factory=list, repr=False)
+    numbers: tuple[int, ...] = ()  # row ids of all entries that the row tells of
+    session_id: str = field(default="", repr=False)
     tool: str = field(default="", repr=False)
     safe: bool = field(default=False, repr=False)
+    # Of a held call: held | requested | extended | decided | returned.
+    step: str = field(default="", repr=False)
 
 
 def describe(entry: LedgerEntry, missing_bodies: MissingBodies | None = None) -> TimelineRow:
@@ -127,6 +135,8 @@ def describe(entry: LedgerEntry, missing_bodies: MissingBodies | None = None) ->
         entry.outcome.lower(),
         entry.kind.title(),
         number=entry.pk,
+        numbers=(entry.pk,),
+        session_id=entry.session_id,
         tool=entry.tool,
     )
     row.seal = find_seal_state(entry)
@@ -160,9 +170,14 @@ def _describe_decision(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any
     row.meta = ", ".join(part for part in (_text(body.get("classification")).lower(), row.outcome) if part)
     if refusal:
         row.ran = body.get("answered", entry.outcome) == "allow" or False
+    if row.approval_id and entry.outcome in {"ask", "allow"}:
+        row.step = "held"
     if body.get("override"):
         row.outcome = "override"
         row.meta = "allowed by an approval"
+    for answered in (body.get("override"), body.get("rejection")):
+        if isinstance(answered, dict) and _text(answered.get("approval_id")):
+            row.approval_id, row.step = _text(answered["approval_id"]), "returned"
     if entry.error_type == "STALE_FILE" and row.outcome == "deny":
         row.outcome = "stale"
     if entry.tool == "select_active_intent" and row.outcome == "allow":
@@ -193,18 +208,28 @@ def _describe_trace(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) 
 def _describe_approval(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.kind = "approval"
     row.outcome, row.verb = APPROVALS.get(entry.outcome, (row.outcome, entry.outcome.title()))
-    grant = _text(body.get("grant"))
-    if entry.outcome == "APPROVED" and grant:
-        row.verb = {
-            "once": "Approved once",
-            "session": "Approved for the session",
-            "scope": "Widened the scope",
-        }.get(grant, "Approved")
-    targets = body.get("targets") or []
-    row.object, row.object_is = (_text(targets[0]), "path") if targets else (entry.tool, "text")
+    row.step = "requested" if entry.outcome == "PENDING" else "decided"
+    grant, requested = _text(body.get("grant")), entry.outcome == "PENDING"
+    if requested and _text(body.get("event")) == "extended":
+        row.verb, row.step = "Deadline extended", "extended"
+    elif requested:
+        row.verb = REQUESTS.get(_text(body.get("kind")), row.verb)
+    elif entry.outcome == "APPROVED" and grant:
+        row.verb = GRANTS.get(grant, "Approved")
+    row.object, row.object_is = _describe_approval_subject(entry, body)
     decider = _text(body.get("decider"))
     row.note = ": ".join(part for part in (decider, _text(body.get("comment"))) if part)
+    row.note = row.note or (_text(body.get("message")) if requested else "")
     row.approval_id = _text(body.get("approval_id"))
+
+
+def _describe_approval_subject(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str]:
+    """Return (what the approval is about, its kind): paths, patterns, the tool or an intent."""
+    for name in ("targets", "requested", "patterns"):
+        values = body.get(name)
+        if isinstance(values, list) and values:
+            return _list_first(values, "path" if name == "targets" else "text")
+    return (entry.tool, "text") if entry.tool else (entry.intent_id, "text")
 
 
 def _describe_session(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
@@ -282,18 +307,25 @@ def _describe_subject(body: dict[str, Any]) -> tuple[str, str]:
     """Return (the subject of a call, its kind). Commands come first, since a target is only a part of one."""
     raw_input = body.get("input")
     tool_input = raw_input if isinstance(raw_input, dict) else {}
-    targets = body.get("targets") or []
-    if isinstance(tool_input.get("command"), str):
-        return tool_input["command"], "command"
-    if targets:
-        suffix = f" and {len(targets) - 1} more" if len(targets) > 1 else ""
-        return f"{targets[0]}{suffix}", "text" if suffix else "path"
+    command = get_first(tool_input, COMMAND_KEYS)
+    if words := to_text_list(command):
+        return " ".join(words), "command"
+    for name in ("targets", "reads"):
+        values = body.get(name)
+        if isinstance(values, list) and values:
+            return _list_first(values, "path")
     path = next((tool_input[name] for name in PATH_FIELDS if isinstance(tool_input.get(name), str)), "")
     if path:
         return path, "path"
     return next(
         (tool_input[name] for name in TEXT_FIELDS if isinstance(tool_input.get(name), str)), ""
     ), "text"
+
+
+def _list_first(values: list[Any], kind: str) -> tuple[str, str]:
+    """Return the first value, and how many more there are; then it is no path any more."""
+    more = f" and {len(values) - 1} more" if len(values) > 1 else ""
+    return f"{_text(values[0])}{more}", "text" if more else kind
 
 
 def _text(value: Any) -> str:

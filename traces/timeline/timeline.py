@@ -7,9 +7,10 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
-from traces.ledger.missing_bodies import MissingBodies
 from traces.models import EntryKind, LedgerEntry
-from traces.timeline.describe_entries import TimelineRow, describe
+from traces.search_index.lookup import find_session_mentions
+from traces.timeline.describe_entries import TimelineRow
+from traces.timeline.held_calls import describe_folded
 
 HIDDEN_KINDS = (
     EntryKind.INTENT,
@@ -34,8 +35,8 @@ class Timeline:
 class TimelineWindow:
     """Which page to load: the one `after` or `before` a cursor, that of an `entry`, or else the newest.
 
-    `only_changes` leaves out allowed calls; `text` is searched in paths, tools and ids; `since` (inclusive)
-    and `until` (exclusive) are times.
+    `only_changes` leaves out allowed calls; `text` is searched in paths, commands, tools and ids; `since`
+    (inclusive) and `until` (exclusive) are times.
     """
 
     after: int | None = None
@@ -69,13 +70,12 @@ def load_timeline(workspace_id: int, session_id: str, window: TimelineWindow = T
 
 
 def fold_rows(entries: list[LedgerEntry]) -> list[TimelineRow]:
-    """Describe entries; fold adjacent safe calls of one tool that were allowed into one row."""
+    """Describe entries in order; make one row of each held call, and of adjacent safe calls of one tool."""
     rows: list[TimelineRow] = []
-    missing_bodies = MissingBodies(entries[0].workspace_id) if entries else None
-    for entry in entries:
-        row = describe(entry, missing_bodies)
+    for row in describe_folded(entries):
         if rows and _can_fold(rows[-1], row):
             rows[-1].members = [*(rows[-1].members or [replace(rows[-1])]), row]
+            rows[-1].numbers += row.numbers
             rows[-1].times += 1
         else:
             rows.append(row)
@@ -101,5 +101,6 @@ def _filter_entries(workspace_id: int, session_id: str, window: TimelineWindow) 
     if window.text:
         matches = Q(tool__icontains=window.text) | Q(entry_id=window.text) | Q(intent_id=window.text)
         matches |= Q(error_type__icontains=window.text) | Q(files__path__icontains=window.text)
+        matches |= find_session_mentions(workspace_id, window.text)
         entries = entries.filter(matches).distinct()
     return entries.with_body_and_leaf().prefetch_related("files")

@@ -21,7 +21,7 @@ from sessions.models import AgentSession, Approval
 from sessions.representations import count_session_entries
 from traces.ledger.append import read_body
 from traces.models import LedgerEntry, TraceFile
-from traces.timeline.describe_entries import describe
+from traces.timeline.held_calls import describe_folded
 
 MAX_PATHS = 20  # whose code owners are named
 MAX_EVENTS = 5
@@ -84,7 +84,7 @@ def build_context(approval: Approval, intent: Intent | None, owners: list[PathOw
     return CardContext(
         goal=_build_goal(intent) if intent else None,
         session=_summarize_session(approval),
-        events=tuple(_build_event(entry) for entry in entries[:MAX_EVENTS]),
+        events=_build_events(entries),
         alert=find_alert_text(approval.session, set(paths)) or _find_retried_denial(bodies, set(paths)),
         others=tuple(_list_other_agents(approval, owners, paths)),
         others_note=_describe_owners(approval, owners, paths),
@@ -134,9 +134,10 @@ def _list_entries(approval: Approval) -> list[LedgerEntry]:
     )
 
 
-def _build_event(entry: LedgerEntry) -> ContextEvent:
-    row = describe(entry)
-    return ContextEvent(row.at, row.outcome, row.verb, row.object)
+def _build_events(entries: list[LedgerEntry]) -> tuple[ContextEvent, ...]:
+    """Return the newest events first, each held call as one."""
+    rows = describe_folded(entries[::-1])[::-1]
+    return tuple(ContextEvent(row.at, row.outcome, row.verb, row.object) for row in rows[:MAX_EVENTS])
 
 
 def _find_retried_denial(bodies: Iterable[tuple[LedgerEntry, dict[str, Any]]], paths: set[str]) -> str:

@@ -120,7 +120,7 @@ def test_queries_do_not_grow_with_what_waits(acme, asked, agent, rexs, django_as
     def costs():
         with django_assert_max_num_queries(12):
             page(rexs, LIST)
-        with django_assert_max_num_queries(27):
+        with django_assert_max_num_queries(32):
             page(rexs, card(asked))
 
     costs()

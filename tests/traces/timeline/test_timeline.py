@@ -53,7 +53,9 @@ def test_a_session_reads_as_a_story():
     call("write_to_file", "ask", targets=["docs/a.md"], input={"path": "docs/a.md"}, **refused)
     approval("PENDING")
     approval("APPROVED", grant="once", decider="Rex", comment="fine")
-    call("write_to_file", targets=["docs/a.md"], classification="DESTRUCTIVE", override={"by": "Rex"})
+    call(
+        "write_to_file", targets=["docs/a.md"], classification="DESTRUCTIVE", override={"approval_id": "ap-1"}
+    )
     write("docs/a.md")
     call("execute_command", "deny", input={"command": "rm -rf /"}, error="No.", classification="DESTRUCTIVE")
     story = [(row.kind, row.verb, row.outcome, row.object, row.ran) for row in rows()]
@@ -61,17 +63,15 @@ def test_a_session_reads_as_a_story():
         ("phase", "REQUEST", "", "", None),
         ("call", "Read", "allow", "src/a.ts", None),
         ("phase", "ACTION", "allow", "", None),
-        ("call", "Write held", "ask", "docs/a.md", False),
-        ("approval", "Approval requested", "ask", "docs/a.md", None),
-        ("approval", "Approved once", "approved", "docs/a.md", None),
-        ("call", "Write", "override", "docs/a.md", None),
+        ("call", "Write held, approved once", "approved", "docs/a.md", None),
         ("trace", "Changed", "allow", "docs/a.md", None),
         ("call", "Shell denied", "deny", "rm -rf /", False),
     ]
     assert rows()[3].approval_id == "ap-1"
-    assert rows()[5].note == "Rex: fine"
-    assert rows()[7].meta == "lines 1\N{EN DASH}2"
-    assert rows()[8].object_is == "command"
+    assert rows()[3].note == "Rex: fine. Scope Violation: … The call came back and was allowed."
+    assert len(rows()[3].numbers) == 4
+    assert rows()[4].meta == "lines 1\N{EN DASH}2"
+    assert rows()[5].object_is == "command"
 
 
 def test_a_stale_write_and_a_monitored_denial_are_told_apart():

@@ -1,4 +1,4 @@
-"""Seal unsealed entries and update the counts, once or until stopped."""
+"""Seal unsealed entries, update the counts and the search index, once or until stopped."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand
 
 from traces.counts.counters import Counters
 from traces.ledger.sealing import Sealer
+from traces.search_index.indexer import SearchIndexer
 
 
 class Command(BaseCommand):
@@ -28,6 +29,7 @@ class Command(BaseCommand):
         if not loop:
             self.stdout.write(f"sealed {sealer.run_once()} entries")
             Counters().run_once()
+            SearchIndexer().run_once()
             return
         stop = threading.Event()
 
@@ -36,7 +38,12 @@ class Command(BaseCommand):
 
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
-        counting = threading.Thread(target=Counters().run, args=(stop, every))
-        counting.start()
+        followers = [
+            threading.Thread(target=follower.run, args=(stop, every))
+            for follower in (Counters(), SearchIndexer())
+        ]
+        for thread in followers:
+            thread.start()
         sealer.run(stop, every)
-        counting.join()
+        for thread in followers:
+            thread.join()

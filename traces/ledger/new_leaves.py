@@ -1,0 +1,57 @@
+"""Follow the leaves of the tree: which workspaces have new ones, and which entries a projection still lacks.
+
+Whatever is derived from the ledger is derived from its leaves, in their order and after sealing. Appending
+never waits for it, and what a crash left out is derived later.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+from django.db import connection
+from django.db.models import Max
+
+from traces.ledger.sealing import find_sealed_floor
+from traces.models import LedgerEntry, LedgerLeaf
+
+LOOKBACK_SECONDS = 60.0
+_ENTRIES, _LEAVES = LedgerEntry._meta.db_table, LedgerLeaf._meta.db_table
+_ENTRIES_FROM = f"""SELECT leaf.entry_id FROM {_LEAVES} leaf
+    WHERE leaf.workspace_id = %s AND leaf.seq >= %s
+    UNION ALL SELECT entry.id FROM {_ENTRIES} entry
+    WHERE entry.workspace_id = %s AND entry.id > %s
+      AND NOT EXISTS (SELECT 1 FROM {_LEAVES} leaf WHERE leaf.entry_id = entry.id)
+    ORDER BY 1 DESC LIMIT %s"""  # noqa: S608 - names of tables
+
+
+class NewLeaves:
+    """Tell at each call which workspaces have new leaves: all of them at first."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque([(0.0, 0)])  # (when, highest row id of a leaf then)
+        self._pending = self._seen[0]
+
+    def list_workspaces(self) -> list[int]:
+        """Return the ids of workspaces with leaves that `confirm` has not covered yet. 2 queries.
+
+        Look back a minute: on PostgreSQL a lower row id may become visible after a higher one.
+        """
+        now = time.monotonic()
+        while len(self._seen) > 1 and self._seen[1][0] <= now - LOOKBACK_SECONDS:
+            self._seen.popleft()
+        leaves = LedgerLeaf.objects.filter(pk__gt=self._seen[0][1])
+        self._pending = now, leaves.aggregate(newest=Max("pk"))["newest"] or self._seen[-1][1]
+        return list(leaves.values_list("workspace_id", flat=True).distinct().order_by())
+
+    def confirm(self) -> None:
+        """Take the workspaces of the last call as done. Without it they are listed again."""
+        self._seen.append(self._pending)
+
+
+def list_entries_from(workspace_id: int, leaf: int, limit: int) -> list[int]:
+    """Return row ids of entries from position `leaf` on, and of unsealed ones, newest first. 2 queries."""
+    with connection.cursor() as cursor:
+        params = [workspace_id, leaf, workspace_id, find_sealed_floor(workspace_id), limit]
+        cursor.execute(_ENTRIES_FROM, params)
+        return [row_id for (row_id,) in cursor.fetchall()]
