@@ -11,10 +11,8 @@ class TracesConfig(AppConfig):
         from traces.ledger.key_check import check_key_files  # noqa: PLC0415 - needs the models
         from traces.ledger.redaction import before_redaction  # noqa: PLC0415 - needs the models
         from traces.verification.registry import register_projection  # noqa: PLC0415 - needs the models
-        from traces.verification.subject_rows import build_subjects_check  # noqa: PLC0415 - needs the models
-        from traces.verification.trace_rows import TraceRowsCheck  # noqa: PLC0415 - needs the models
 
-        register_projection(TraceRowsCheck())
-        register_projection(build_subjects_check())
+        register_projection("traces.verification.trace_rows.TraceRowsCheck")
+        register_projection("traces.verification.subject_rows.build_subjects_check")
         before_redaction(discount_files)
         register(check_key_files)

@@ -1,4 +1,4 @@
-"""Background loops: seal, verify, count, index, deliver to outlets, anchor, expire approvals, watch sessions."""
+"""Background loops: seal, verify, count, index, deliver to outlets, anchor, expire approvals, watch."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import F
+from django.db.models import F, Max
 
 from controlplane.shared.database.sqlite_lock import write_transaction
 from traces.entry_schema import EVOLUTION_CLASS

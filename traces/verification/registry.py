@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from django.utils.module_loading import import_string
+
 from traces.ledger.append import read_body
 from traces.models import LedgerEntry
 
@@ -73,12 +75,13 @@ def describe_difference(table: str, expected: Sequence[ComparedRow], stored: Seq
     return f"{table} holds other values than the entry gives"
 
 
-_checks: dict[str, ProjectionCheck] = {}
+_factories: dict[str, None] = {}  # dotted paths, in the order of registration
 
 
-def register_projection(check: ProjectionCheck) -> None:
-    _checks[check.table] = check
+def register_projection(factory: str) -> None:
+    """Register what builds a check, by its dotted path: commands that verify nothing do not import it."""
+    _factories[factory] = None
 
 
 def list_projections() -> list[ProjectionCheck]:
-    return list(_checks.values())
+    return [import_string(factory)() for factory in _factories]

@@ -145,6 +145,6 @@ def test_the_migration_indexes_what_was_there_before():
     SearchPosting.objects.all().delete()
     SearchTerm.objects.all().delete()
     SearchProgress.objects.all().delete()
-    migration = importlib.import_module("traces.migrations.0005_fill_search_index")
+    migration = importlib.import_module("traces.migrations.0006_fill_search_index")
     migration.fill(apps, SimpleNamespace(connection=connection))
     assert rows() == before
