@@ -65,7 +65,13 @@ class LiveServer:
             connection.execute(statement)
 
     def manage(self, *arguments: str) -> str:
-        """Run a management command and return its output. All of them share one process (`tests.live_commands`)."""
+        """Run a management command and return its output."""
+        status, output = self.command(*arguments)
+        assert status == 0, f"{arguments}: {output}"
+        return output
+
+    def command(self, *arguments: str) -> tuple[int, str]:
+        """Run a management command, whatever its exit status. All share one process (`tests.live_commands`)."""
         if self._commands is None:
             self._commands = subprocess.Popen(
                 [sys.executable, "-m", "tests.live_commands"],
@@ -76,8 +82,7 @@ class LiveServer:
         self._commands.stdin.write(json.dumps(arguments) + "\n")
         self._commands.stdin.flush()
         answer = json.loads(self._commands.stdout.readline())
-        assert answer["status"] == 0, f"{arguments}: {answer['output']}"
-        return answer["output"]
+        return answer["status"], answer["output"]
 
     def manage_with_input(self, text: str, *arguments: str) -> str:
         """The same in a process of its own, for a command that reads from its standard input."""
