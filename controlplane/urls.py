@@ -19,6 +19,8 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
     path("client/icp.py", client_download.client_program, name="hook-client"),
+    path("client/icp_runs.py", client_download.runs_program, name="runs-client"),
+    path("client/icp_landlock.py", client_download.landlock_program, name="landlock-client"),
     path("client/icp_sdk.py", client_download.sdk_module, name="sdk"),
     path("api/v1/", include("intents.api.urls")),
     path("api/v1/", include("traces.api.urls")),

@@ -38,6 +38,28 @@ class IntentNotActiveError(ConflictError):
         super().__init__("You must cite a valid active Intent ID. Call select_active_intent first.")
 
 
+class RunNotFoundError(NotFoundError):
+    """No contained run of this id is in the workspace."""
+
+
+class RunReportedError(ConflictError):
+    """A run is reported once; this report differs from the one that was judged."""
+
+    error_type = "RUN_REPORTED"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"The effects of run {run_id} were reported before, and they were others.")
+
+
+class RunNotReportedError(ConflictError):
+    """What a run changed is not known yet, so nothing of it may land."""
+
+    error_type = "RUN_NOT_REPORTED"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"The effects of run {run_id} were not reported yet: send them first.")
+
+
 class GateInputError(InvalidInputError):
     """The body of a gate or hook request is malformed, so nothing was decided."""
 

@@ -48,7 +48,16 @@ class Speaker:
 
     def gate(self, tool: str, session: str = "s-1", **call: Any) -> dict[str, Any]:
         """The gate's answer to a call; keyword arguments not named in the contract are the tool's input."""
-        named = {"tool_use_id", "cwd", "root", "agent", "current_content_hashes", "wait_seconds", "dry_run"}
+        named = {
+            "tool_use_id",
+            "cwd",
+            "root",
+            "agent",
+            "current_content_hashes",
+            "wait_seconds",
+            "dry_run",
+            "containment",
+        }
         request = {name: call.pop(name) for name in list(call) if name in named}
         return self.post("gate", {"session_id": session, "tool": tool, "input": call, **request}).json()
 

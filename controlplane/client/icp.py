@@ -7,6 +7,8 @@
     python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--notes]
     python3 icp.py sync [--dir .orchestration] [--dry-run] [--prefer registry|folder]
     python3 icp.py tools AGENT [SERVER…]  asks its MCP servers once which tools only read
+    python3 icp.py run RUN_ID             runs a command contained: what a hook writes instead of it
+    python3 icp.py land RUN_ID            lands what a person has approved of it
     python3 icp.py hook AGENT EVENT       reads the hook's stdin; installed as ~/.config/icp/hook AGENT EVENT
     python3 icp.py hook mcp AGENT         the MCP server, for clients that start a program
 
@@ -23,6 +25,7 @@ from __future__ import annotations
 import sys
 
 from controlplane.client.commands.connect import add_connect_arguments, add_disconnect_arguments
+from controlplane.client.commands.contained_call import add_run_arguments
 from controlplane.client.commands.doctor import doctor
 from controlplane.client.commands.hook import run_hook
 from controlplane.client.commands.mcp_bridge import serve_mcp
@@ -55,6 +58,7 @@ def run_command(arguments: list[str]) -> int:
     add_reconcile_arguments(commands.add_parser("reconcile"))
     add_sync_arguments(commands.add_parser("sync"))
     add_tools_arguments(commands.add_parser("tools"))
+    add_run_arguments(commands.add_parser("run"), commands.add_parser("land"))
     commands.add_parser("doctor").set_defaults(run=doctor)
     options = parser.parse_args(arguments)
     try:

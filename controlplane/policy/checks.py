@@ -11,7 +11,9 @@ from typing import Any
 
 from controlplane.policy import messages, outside
 from controlplane.policy.calls.edit_result import list_file_changes
+from controlplane.policy.calls.resolve_tool import resolve_tool
 from controlplane.policy.calls.targets import CallTargets, find_targets
+from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.effects import Effect, PartEffect, Permission
 from controlplane.policy.evaluation import Evaluation, EvaluationContext, Violation
 from controlplane.policy.model import (
@@ -248,11 +250,37 @@ def _check_scope(writes: Iterable[ResolvedTarget], context: EvaluationContext) -
         yield _violation(6, code, context.snapshot, offending=tuple(dict.fromkeys(paths)))
 
 
+def can_contain(context: EvaluationContext) -> bool:
+    """Return whether the call is a shell command that the client can run contained, and policy wants that."""
+    if not context.call.can_contain or context.policy.containment == "off":
+        return False
+    tool = resolve_tool(context.call).tool
+    return tool is not None and tool.kind is ToolKind.SHELL
+
+
+def must_contain(evaluation: Evaluation, context: EvaluationContext) -> bool:
+    """Return whether an allowed call may only run contained.
+
+    Not where a person has granted each of its kinds for the session: that is nearer than policy.
+    """
+    if not can_contain(context) or evaluation.call_targets.tool_class is ToolClass.SAFE:
+        return False
+    if context.policy.containment == "all":
+        return True
+    refused = effect_rules.find_refused(evaluation.call_targets.effects, context.snapshot)
+    parts = [part for part, word in refused if word is Permission.CONTAIN]
+    grants = [grant for grant in context.snapshot.grants if grant.kind != "once"]
+    return bool(parts) and not effect_rules.grants_cover(parts, grants)
+
+
 def _check_effects(
     step: int, effects: Iterable[PartEffect], context: EvaluationContext
 ) -> Iterator[Violation]:
     """Yield what nobody has permitted: first what nobody may approve, then what a person is asked about."""
     refused = effect_rules.find_refused(effects, context.snapshot)
+    if can_contain(context):
+        # What the client runs over a view of the workspace is judged by what it changed.
+        refused = [(part, word) for part, word in refused if word is not Permission.CONTAIN]
     for is_final in (True, False):
         parts = tuple(part for part, word in refused if (word is Permission.DENY) is is_final)
         if parts:

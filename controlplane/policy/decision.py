@@ -14,7 +14,7 @@ from typing import Any
 
 from controlplane.policy import messages, rejections
 from controlplane.policy.call_digest import compute_digest
-from controlplane.policy.checks import CONFLICT_ERROR_TYPES, evaluate
+from controlplane.policy.checks import CONFLICT_ERROR_TYPES, evaluate, must_contain
 from controlplane.policy.evaluation import Evaluation, EvaluationContext, Violation
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import (
@@ -80,7 +80,8 @@ def enforce(decision: Decision, policy: Policy) -> tuple[Verdict, Verdict | None
 def conclude(evaluation: Evaluation, context: EvaluationContext) -> Decision:
     """Step 9: weigh the violations against the live grants."""
     if not evaluation.violations:
-        return _decision(evaluation, context, Verdict.ALLOW)
+        contained = must_contain(evaluation, context)
+        return _decision(evaluation, context, Verdict.ALLOW, contained=contained)
     digest = compute_digest(context.call, context.snapshot.intent, evaluation.targets, context.filesystem)
     grants: list[Grant] = []
     remaining: list[Violation] = []

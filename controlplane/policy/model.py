@@ -170,6 +170,7 @@ class Policy:
     tool_classes: tuple[tuple[str, ToolClass], ...] = ()  # (name or glob of a tool, its class)
     safe_commands: tuple[str, ...] = ()
     effects: tuple[tuple[Effect, Permission], ...] = tuple(DEFAULT_PERMISSIONS.items())
+    containment: str = "unknown"  # off | unknown: what would ask | all: each command that is not safe
     hosts: tuple[str, ...] = ()  # patterns of hosts that commands may read from
     places: tuple[Place, ...] = ()
     protected_paths: tuple[str, ...] = DEFAULT_PROTECTED_PATHS
@@ -195,6 +196,7 @@ class ToolCall:
     current_content_hashes: Mapping[str, str] = field(default_factory=dict)
     # Symlinks on the agent's machine: the path of a link, or of what lies behind one, to its destination.
     links: Mapping[str, str] = field(default_factory=dict)
+    can_contain: bool = False  # the client's word: it runs a command over a copy-on-write view
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +357,7 @@ class Decision:
     conflicts: tuple[Conflict, ...] = ()
     effects: tuple[PartEffect, ...] = ()
     refused: tuple[PartEffect, ...] = ()
+    contained: bool = False  # allowed, but only in a contained run
     digest: str = ""
 
     @property

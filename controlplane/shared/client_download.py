@@ -17,14 +17,19 @@ from controlplane.client.config.install import HOOK_END
 CLIENT_DIR = Path(__file__).parents[1] / "client"
 # In the order of their imports. What a hook needs comes first: it is installed as a program of its own.
 HOOK_MODULES = (
-    "fast_json", "repository", "connection", "call_context", "http_post", "agents", "commands/hook",
+    "fast_json", "repository", "connection", "containment_claim", "call_context", "http_post", "agents",
+    "commands/hook",
 )  # fmt: skip
 MODULES = (
     "config/json_edit", "config/atomic_write", "config/config_files", "config/hook_entries",
     "config/mcp_servers", "config/codex_trust", "config/folder_trust", "config/install",
-    "commands/mcp_bridge", "commands/canaries", "commands/doctor", "http_request", "commands/git_changes",
-    "commands/git_notes", "commands/reconcile", "commands/sync",
+    "commands/mcp_bridge", "http_request", "commands/contained_call", "commands/canaries", "commands/doctor",
+    "commands/git_changes", "commands/git_notes", "commands/reconcile", "commands/sync",
     "commands/server_tools", "commands/connect", "icp",
+)  # fmt: skip
+RUN_MODULES = (  # of icp_runs.py, which only contained runs load
+    "runs/seccomp", "runs/containment", "runs/changes", "runs/run_folder", "runs/ignore_rules",
+    "runs/view", "runs/landing", "runs/report", "runs/effects", "runs/command", "runs/probe",
 )  # fmt: skip
 VERSION_DIGITS = 12
 PACKAGE = "controlplane.client"
@@ -37,6 +42,18 @@ def client_program(_: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+def runs_program(_: HttpRequest) -> HttpResponse:
+    """Serve the part of the client that contains commands."""
+    return HttpResponse(build_runs_program(), content_type=PYTHON)
+
+
+@require_safe
+def landlock_program(_: HttpRequest) -> HttpResponse:
+    """Serve the innermost step of a contained command: alone, since it starts with every one."""
+    return HttpResponse((CLIENT_DIR / "runs" / "landlock.py").read_text("utf-8"), content_type=PYTHON)
+
+
+@require_safe
 def sdk_module(_: HttpRequest) -> HttpResponse:
     """Serve the SDK module unchanged."""
     return HttpResponse((CLIENT_DIR / "icp_sdk.py").read_text("utf-8"), content_type=PYTHON)
@@ -45,15 +62,30 @@ def sdk_module(_: HttpRequest) -> HttpResponse:
 @cache
 def build_client() -> str:
     """Concatenate the client's modules, without the imports between them and `noqa` marks."""
-    texts = [(CLIENT_DIR / f"{part}.py").read_text(encoding="utf-8") for part in (*HOOK_MODULES, *MODULES)]
-    docstring = ast.get_docstring(ast.parse(texts[-1]), clean=False)
+    texts = _read_modules((*HOOK_MODULES, *MODULES))
     sources = [_module_source(text) for text in texts]
     sources.insert(len(HOOK_MODULES), HOOK_END)
-    body = "\n\n".join(sources)
-    text = f'#!/usr/bin/env python3\n"""{docstring}"""\n\nfrom __future__ import annotations\n\n{body}\n'
+    text = _join_sources(texts[-1], sources)
     # Over the text with the placeholder in it: the version cannot depend on itself.
     digest = hashlib.sha256(text.encode()).hexdigest()[:VERSION_DIGITS]
     return text.replace(f'VERSION = "{VERSION}"', f'VERSION = "{digest}"', 1)
+
+
+@cache
+def build_runs_program() -> str:
+    """Concatenate the modules of contained runs."""
+    texts = _read_modules(RUN_MODULES)
+    return _join_sources(texts[-1], [_module_source(text) for text in texts])
+
+
+def _read_modules(parts: tuple[str, ...]) -> list[str]:
+    return [(CLIENT_DIR / f"{part}.py").read_text(encoding="utf-8") for part in parts]
+
+
+def _join_sources(last: str, sources: list[str]) -> str:
+    """Return one program under the docstring of its last module."""
+    docstring, body = ast.get_docstring(ast.parse(last), clean=False), "\n\n".join(sources)
+    return f'#!/usr/bin/env python3\n"""{docstring}"""\n\nfrom __future__ import annotations\n\n{body}\n'
 
 
 @cache

@@ -60,6 +60,10 @@ class PolicyAnswer(schema.Body):
         child=s.ChoiceField(choices=[word.value for word in Permission]),
         help_text="What commands may do, by effect; those that are left out keep their defaults.",
     )
+    containment = s.ChoiceField(
+        choices=["off", "unknown", "all"],
+        help_text="Which commands a client that can contain them runs so: none, those that would ask, all.",
+    )
     hosts = s.ListField(child=StrField(), help_text="Hosts that commands may read from: `*.example.org`.")
     places = OpenedFolder(many=True, help_text="Folders outside the workspace that agents may use.")
     protected_paths = s.ListField(

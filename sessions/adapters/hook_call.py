@@ -52,11 +52,15 @@ class HookCall:
 
 @dataclass(frozen=True, slots=True)
 class HookAnswer:
-    """`denied`: the tool must not run, for the reason in `text`. `context` is text for the model."""
+    """`denied`: the tool must not run, for the reason in `text`. `context` is text for the model.
+
+    `containment` are the terms on which an allowed command may run.
+    """
 
     denied: bool = False
     text: str = ""
     context: str = ""
+    containment: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ CLIENT_FIELDS = frozenset(
         "repository",
         "dry_run",
         "client_version",
+        "containment",
     }
 )
 EVENT_NAME_KEYS = ("hook_event_name", "hookEventName", "agent_action_name")

@@ -23,7 +23,10 @@ NOT_DECIDED = "The control plane gave no decision, so the tool must not run."
 def to_hook_answer(gate_answer: Mapping[str, Any]) -> HookAnswer:
     """Convert the gate's answer. An `ask` is a denial here, since no client may run the tool on it."""
     if gate_answer["decision"] == "allow":
-        return HookAnswer(context=gate_answer["context"] or "")
+        terms = gate_answer["containment"]
+        if terms is not None:
+            terms = {**terms, "session_id": gate_answer["session_id"]}
+        return HookAnswer(context=gate_answer["context"] or "", containment=terms)
     reason = gate_answer["error"] or NOT_DECIDED
     return HookAnswer(denied=True, text=f"{reason} {_next_step(gate_answer)}".rstrip())
 

@@ -39,6 +39,8 @@ def validate_grant(approval: Approval, decision: DecisionInput, decider: Decider
         return GrantTerms("once")
     if approval.kind == Approval.Kind.SCOPE:
         return plans.validate_plan_grant(approval, decision)
+    if approval.kind == Approval.Kind.RUN:
+        return GrantTerms("once", _validate_paths(approval, decision.patterns or ()))
     kind = decision.grant
     reason = find_grant_obstacle(approval, kind)
     if reason:
@@ -98,11 +100,21 @@ def escape_pattern(path: str) -> str:
     return f"\\{escaped}" if escaped.startswith("!") else escaped
 
 
+def _validate_paths(approval: Approval, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which changes of a contained run may land; none named means all of them."""
+    unknown = sorted(set(paths).difference(approval.call.get("offending", ())))
+    if unknown:
+        raise InvalidGrantError(f"patterns: {unknown[0]} is none of the changes that wait.")
+    return paths
+
+
 def apply_grant(approval: Approval, grant: GrantTerms, decider: Decider) -> None:
     """Create the grant or change the intent, inside the transaction of the decision.
 
     Raise IntentGoneError or IntentChangedError.
     """
+    if approval.kind == Approval.Kind.RUN:
+        return  # its client asks what may land
     if grant.kind == "workspace":
         make_rules(approval, grant.kinds, decider)
         # The rules say nothing about paths: the very call is let through once, whatever else it does.

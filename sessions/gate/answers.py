@@ -32,6 +32,7 @@ EMPTY_ANSWER: dict[str, Any] = {
     "effects": [],
     "approval": None,
     "override": None,
+    "containment": None,
     "context": None,
     "would_be": None,
 }
@@ -51,6 +52,8 @@ def render_outcome(outcome: GateOutcome) -> dict[str, Any]:
         answer["context"] = "\n".join(lines)
     if outcome.approval is not None:
         answer["approval"] = represent_approval_briefly(outcome.approval)
+    if outcome.run is not None:
+        answer["containment"] = outcome.run.terms
     if decision.grant_id:
         answer["override"] = snapshot.overrides[decision.grant_id]
     return answer

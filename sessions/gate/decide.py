@@ -21,6 +21,8 @@ from sessions.gate.outcome import GateOutcome
 from sessions.gate.request import GateRequest
 from sessions.gate.snapshot import SessionSnapshot
 from sessions.lifecycle.available_intents import list_available_intents
+from sessions.lifecycle.contained_run import build_run
+from sessions.models import ContainedRun
 from sessions.worktree import Worktree
 
 # Denials that list the intents an agent could select instead.
@@ -42,6 +44,8 @@ def decide_request(request: GateRequest, snapshot: SessionSnapshot) -> GateOutco
     """Decide a request and apply the workspace's enforcement."""
     decided_call = decide_call(request.call, snapshot, request.opening.repository)
     answered, would_be = enforce(decided_call.decision, snapshot.core.policy)
+    decision = decided_call.decision
+    contained = decision.contained and not request.dry_run
     return GateOutcome(
         replace(request, call=decided_call.call),
         snapshot,
@@ -49,7 +53,12 @@ def decide_request(request: GateRequest, snapshot: SessionSnapshot) -> GateOutco
         answered,
         would_be,
         content_hashes=_find_read_hashes(decided_call),
+        run=_build_run(request, snapshot, decision) if contained else None,
     )
+
+
+def _build_run(request: GateRequest, snapshot: SessionSnapshot, decision: Decision) -> ContainedRun:
+    return build_run(snapshot.session, snapshot.core, request.call, decision, request.containment)
 
 
 def _find_read_hashes(decided: DecidedCall) -> dict[str, str]:

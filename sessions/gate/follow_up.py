@@ -17,6 +17,7 @@ from sessions.approvals.lifecycle import open_approval
 from sessions.gate import snapshot_cache
 from sessions.gate.monitoring.denial_alerts import alert_on_repeated_denials
 from sessions.gate.outcome import GateOutcome
+from sessions.lifecycle.contained_run import save_run
 from sessions.lifecycle.open import record_session_event
 from sessions.models import AgentSession, ApprovalGrant
 
@@ -30,6 +31,8 @@ def follow_up(bearer: Bearer, outcome: GateOutcome) -> bool:
         return False
     if outcome.used_rules:
         count_uses(session.workspace_id, outcome.used_rules, timezone.now())
+    if outcome.run is not None:
+        save_run(outcome.run, outcome.decision_id or "")
     if outcome.is_counted_denial:
         alert_on_repeated_denials(outcome)
     if outcome.state is not outcome.snapshot.core.state:

@@ -14,7 +14,7 @@ from intents.rules.command_rules import find_used_kinds
 from sessions.gate.request import GateRequest
 from sessions.gate.snapshot import SessionSnapshot
 from sessions.lifecycle.open import SEEN_EVERY
-from sessions.models import Approval
+from sessions.models import Approval, ContainedRun
 
 # Denials of what an agent may not do at all. The others say how to do it right, so a new attempt is welcome.
 COUNTED_ERROR_TYPES = frozenset(
@@ -46,6 +46,7 @@ class GateOutcome:
     approval: Approval | None = None
     rejection: Approval | None = None  # by which a person refused this very call before
     content_hashes: Mapping[str, str] = field(default_factory=dict)  # of the files that an allowed call reads
+    run: ContainedRun | None = None  # where the call is allowed contained
     decision_id: str | None = None  # of the ledger entry; None until it is recorded
     stored: StoredCall | None = None  # what the record and the approval keep of the call
 
@@ -96,6 +97,7 @@ class GateOutcome:
             self.is_counted_denial
             or self.answered is Verdict.ASK
             or self.decision.grant_id
+            or self.run is not None
             or self.is_touch_due
             or self.used_rules
             or self.state is not self.snapshot.core.state

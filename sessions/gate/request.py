@@ -7,7 +7,8 @@ them. Types are strict: `"5"` is no number.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -65,6 +66,15 @@ class GateAgent(BaseModel):
     hook: Annotated[Name | None, Field(description="Version of the hook client.")] = None
 
 
+class GateContainment(BaseModel):
+    """How the client contains commands."""
+
+    model_config = STRICT
+
+    overlay: Annotated[bool, Field(description="Over a copy-on-write view of the workspace.")] = False
+    landlock: Annotated[int, Field(ge=0, le=1000, description="The version of Landlock; 0 for none.")] = 0
+
+
 class GateBody(BaseModel):
     """The fields are validated in this order; the first that is wrong is named in the answer."""
 
@@ -98,6 +108,10 @@ class GateBody(BaseModel):
             "nothing.",
         ),
     ] = None
+    containment: Annotated[
+        GateContainment | None,
+        Field(description="What the client can contain, by its own word; absent where it cannot."),
+    ] = None
     wait_seconds: Annotated[float, Field(ge=0, le=MAX_WAIT_SECONDS)] = 0.0
     dry_run: bool = False
 
@@ -118,6 +132,7 @@ class GateRequest:
     opening: Opening
     wait_seconds: float
     dry_run: bool
+    containment: Mapping[str, Any] = field(default_factory=dict)  # the client's word
     resumed: str = ""  # the approval that this very request has been held for
 
 
@@ -154,6 +169,7 @@ def to_gate_request(body: GateBody) -> GateRequest:
         call_id=body.tool_use_id or None,
         current_content_hashes=hashes,
         links=body.links or {},
+        can_contain=body.containment is not None and body.containment.overlay,
     )
     opening = Opening(
         session_id=body.session_id,
@@ -166,7 +182,8 @@ def to_gate_request(body: GateBody) -> GateRequest:
         repository=body.repository or "",
         revision_id=body.revision_id or "",
     )
-    return GateRequest(body.session_id, call, opening, body.wait_seconds, body.dry_run)
+    claim = body.containment.model_dump() if body.containment is not None else {}
+    return GateRequest(body.session_id, call, opening, body.wait_seconds, body.dry_run, claim)
 
 
 def parse_field(name: str, value: Any, adapter: TypeAdapter[T]) -> T:

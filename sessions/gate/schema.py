@@ -17,6 +17,19 @@ class ApprovalBrief(Body):
     expires_at = s.DateTimeField()
 
 
+class ContainmentTerms(Body):
+    """How an allowed command must be run (contract 8)."""
+
+    run_id = StrField()
+    writable = s.ListField(child=StrField(), help_text="The scope: what is changed there lands.")
+    hidden = s.ListField(
+        child=StrField(), help_text="gitignore patterns of files that must not exist for it."
+    )
+    places = s.ListField(child=StrField(), help_text="Scratch folders outside of the workspace.")
+    network = s.ChoiceField(choices=["none", "open"])
+    seconds = s.IntegerField(help_text="How long it may take.")
+
+
 class GateAnswer(Body):
     decision = s.ChoiceField(choices=["allow", "deny", "ask"])
     decision_id = StrField(allow_null=True)
@@ -34,6 +47,9 @@ class GateAnswer(Body):
     intent_id = StrField(allow_null=True)
     effects = EffectAnswer(many=True, help_text="Of every part of a shell command, and of an external tool.")
     approval = ApprovalBrief(allow_null=True)
+    containment = ContainmentTerms(
+        allow_null=True, help_text="The command may run, but only so; a client that cannot must not run it."
+    )
     override = s.DictField(allow_null=True, help_text="The grant that turned a denial into allow.")
     context = StrField(
         allow_null=True, help_text="The <intent_context>, or what another tool of the handshake answers."

@@ -3,6 +3,7 @@
 from sessions.models.approvals import UNIQUE_PENDING_APPROVAL, Approval, ApprovalOpening, new_id
 from sessions.models.grants import ApprovalGrant
 from sessions.models.mcp_tools import McpServerTool
+from sessions.models.runs import ContainedRun
 from sessions.models.sessions import AgentSession
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Approval",
     "ApprovalGrant",
     "ApprovalOpening",
+    "ContainedRun",
     "McpServerTool",
     "new_id",
 ]

@@ -66,6 +66,7 @@ class Approval(models.Model):
         CALL = "call", _("Tool call")
         SCOPE = "scope", _("Scope request")
         COMPLETION = "completion", _("Completion")
+        RUN = "run", _("Changes of a contained run")
 
     class Status(models.TextChoices):
         PENDING = "PENDING", _("Pending")

@@ -33,6 +33,7 @@ from sessions.live.hold_open import HOLD_HEADER, MAX_BODY, RESUMED
 
 DECISION_HEADER = "X-ICP-Decision"  # allow, deny or ask: read by `icp.py doctor` and in logs
 ERROR_HEADER = "X-ICP-Error"
+CONTAINMENT_KEY = "icp_containment"  # our hook client takes it out and rewrites the call
 CONTEXT_EVENTS = frozenset({Event.PROMPT, Event.SESSION_START})
 DESCRIPTION = (
     "The body is what the client gives its hook; `icp` may stand beside it, an object with `root`, "
@@ -81,7 +82,10 @@ def answer_steps(bearer: Bearer, hook: Hook, payload: Any, size: int, resumed: s
     seconds = min(gate_request.wait_seconds, client.max_wait_seconds)
     if result.approval and seconds and not resumed:
         headers[HOLD_HEADER] = f"{result.approval};{seconds}"
-    return Reply(client.render(hook.event, result.answer), headers)
+    body = client.render(hook.event, result.answer)
+    if result.answer.containment is not None:
+        body = {**body, CONTAINMENT_KEY: result.answer.containment}
+    return Reply(body, headers)
 
 
 def render_failure(hook: Hook, event_name: str | None, error_type: str, error: str) -> Reply | None:

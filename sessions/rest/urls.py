@@ -8,6 +8,7 @@ from sessions.interruptions import api as interruptions_api
 from sessions.mcp_tools import api as mcp_tools_api
 from sessions.reconciliation import api as reconciliations_api
 from sessions.rest import sessions
+from sessions.runs import api as runs_api
 
 urlpatterns = [
     path("gate", gate_api.GateView.as_view()),
@@ -22,6 +23,8 @@ urlpatterns = [
     path("sessions/<str:session_id>/complete-intent", sessions.CompleteIntentView.as_view()),
     path("sessions/<str:session_id>/end", sessions.EndSessionView.as_view()),
     path("sessions/<str:session_id>/traces", sessions.SessionTraceView.as_view()),
+    path("runs/<str:run_id>/effects", runs_api.RunEffectsView.as_view()),
+    path("runs/<str:run_id>/land", runs_api.LandRunView.as_view()),
     path("approvals", approvals_api.ApprovalsView.as_view()),
     path("approvals/decide", approvals_api.DecideManyView.as_view()),
     path("approvals/<str:approval_id>", approvals_api.ApprovalView.as_view()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,4 +52,4 @@ def test_the_page_names_every_test():
 
 
 if __name__ == "__main__":
-    print(render(), end="")
+    sys.stdout.write(render())

@@ -233,9 +233,25 @@ def _describe_approval_subject(entry: LedgerEntry, body: dict[str, Any]) -> tupl
 
 
 def _describe_session(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    if body.get("event") == "run":
+        _describe_run(row, body)
+        return
     row.kind, row.outcome = "phase", ""
     row.verb = SESSION_STATES.get(entry.outcome, entry.outcome.title())
     row.note = _text(body.get("text")) or f"{entry.outcome} {_text(body.get('intent_id'))}".strip()
+
+
+def _describe_run(row: TimelineRow, body: dict[str, Any]) -> None:
+    """Describe a contained run: the command, its exit status and duration, and what became of its changes."""
+    stored = body.get("counts")
+    counts: dict[str, Any] = stored if isinstance(stored, dict) else {}
+    row.verb, row.object, row.object_is = "Ran contained", _text(body.get("command")), "command"
+    row.outcome, row.ran = ("ask" if counts.get("ask") else "allow"), True
+    row.approval_id = _text(body.get("approval_id"))
+    row.took_ms = body["duration_ms"] if isinstance(body.get("duration_ms"), int) else None
+    row.meta = f"exit status {body['exit_code']}" if isinstance(body.get("exit_code"), int) else ""
+    words = {"allow": "landed", "ask": "waited for approval", "deny": "thrown away"}
+    row.note = ", ".join(f"{counts[key]} {word}" for key, word in words.items() if counts.get(key))
 
 
 def _describe_lesson(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 
 from controlplane.client.agents import CLIENTS
+from controlplane.client.commands.contained_call import install_runs
 from controlplane.client.commands.doctor import explain_distrust, explain_place
 from controlplane.client.commands.hook import USER_SCOPE
 from controlplane.client.config.codex_trust import forget_codex_trust
@@ -22,6 +23,7 @@ from controlplane.client.config.install import (
     save_connections,
 )
 from controlplane.client.connection import CONFIG_DIR, read_connections
+from controlplane.client.containment_claim import REWRITING_CLIENTS
 from controlplane.client.repository import find_main_repository, find_repository
 
 TYPE_CHECKING = False
@@ -72,6 +74,8 @@ def connect(options: argparse.Namespace) -> int:
     if options.dry_run:
         return 0
     install_client()
+    if agent in REWRITING_CLIENTS and (obstacle := install_runs(options.url.rstrip("/"))):
+        print(f"Note: commands run uncontained, so the gate asks about more of them: {obstacle}.")
     connect_repository(repository, options)
     where = f"{root} (by your own entry, which serves all repositories)" if has_user_entry else root
     print(f"Connected {where}. Next: icp.py doctor\nKnown limits: {CLIENTS[agent].fails_open}")

@@ -7,6 +7,7 @@ import os
 
 from controlplane.client.agents import CLIENTS, no_objection
 from controlplane.client.commands.canaries import check_canaries, check_gate_canary
+from controlplane.client.commands.contained_call import probe
 from controlplane.client.commands.hook import USER_SCOPE
 from controlplane.client.config.codex_trust import explain_codex_distrust
 from controlplane.client.config.folder_trust import TRUST_RULES, explain_folder_distrust
@@ -49,6 +50,8 @@ def doctor(_: argparse.Namespace) -> int:
         checks += [(f"{name}: {title}", problem) for title, problem in check_agent(root, agent, scope)]
     for title, problem in checks:
         print(f"{'FAIL' if problem else 'ok  '} {title}{': ' if problem else ''}{problem}")
+    obstacle = probe()
+    print(f"note commands are {'not contained: ' + obstacle if obstacle else 'contained'}")
     for agent, scope in entries:
         print(f"note {agent}: known limits: {CLIENTS[agent].fails_open}")
         if place := explain_place(root, agent, scope):

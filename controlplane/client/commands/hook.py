@@ -21,6 +21,7 @@ from controlplane.client.connection import (
     find_connection,
     require_connections,
 )
+from controlplane.client.containment_claim import TERMS_KEY, describe_containment, has_held_runs
 from controlplane.client.fast_json import parse_json, render_json
 from controlplane.client.http_post import post
 from controlplane.client.repository import read_revision
@@ -118,7 +119,9 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
             raise
         require_connections()
         return no_objection(agent, event), QUIET
-    root = connection["root"]
+    root, containment = connection["root"], describe_containment(agent)
+    if has_held_runs():
+        load_program().land_held_runs(connection)
     payload["icp"] = {
         "root": root,
         "repository": connection["repository"],
@@ -127,13 +130,24 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
         "current_content_hashes": compute_hashes(payload, root),
         "links": resolve_links(payload, root),
         "wait_seconds": max(0, min(connection["wait"], CLIENTS[agent].wait, seconds - 1)),
+        **({"containment": containment} if containment else {}),
     }
-    return post(
+    answer, decision = post(
         f"{connection['url']}/hooks/{agent}/{event}",
         connection["token"],
         render_json(payload).encode(),
         seconds,
     )
+    if TERMS_KEY in answer:
+        answer = load_program().rewrite_call(agent, event, payload, answer, root)
+    return answer, decision
+
+
+def load_program() -> Any:
+    """Import what a hook needs only for contained runs, from where `connect` has installed it."""
+    import icp_program  # type: ignore[import-not-found]
+
+    return icp_program
 
 
 def connect_payload(payload: dict[str, Any], scope: str) -> dict[str, Any]:

@@ -48,6 +48,7 @@ export const Icp = async ({ directory }) => {
     "tool.execute.before": async (input, output) => {
       const answer = await send("tool.execute.before", input, output)
       if (answer.throw) throw new Error(answer.throw)
+      if (answer.args) Object.assign(output.args, answer.args)
     },
     "tool.execute.after": async (input, output) => {
       if (!READING.test(input.tool)) await send("tool.execute.after", input, output).then(quiet, quiet)

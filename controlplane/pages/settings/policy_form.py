@@ -154,6 +154,23 @@ class PolicyForm(forms.Form):
             "can contain the run, else a person is asked. Reads and writes of files go by scope."
         ),
     )
+    containment = ChoiceField(
+        label=_("Contained runs"),
+        choices=(
+            (
+                "unknown",
+                Option(
+                    _("What would ask"),
+                    _(
+                        "A client that can contain commands runs them over a copy of the files; what they "
+                        "change is judged afterwards."
+                    ),
+                ),
+            ),
+            ("all", Option(_("Every command"), _("All that are not known to only read."))),
+            ("off", Option(_("Off"), _("A person is asked, whatever the client can do."))),
+        ),
+    )
     hosts = LinesField(
         label=_("Hosts that commands may read from"),
         help_text=_("One per line, such as github.com or *.example.org. Other addresses count as browsing."),
@@ -218,7 +235,7 @@ class PolicyForm(forms.Form):
                 "require_mutation_class",
             ),
         ),
-        (_("Tools and commands"), ("effects", "hosts", "tool_classes", "safe_commands")),
+        (_("Tools and commands"), ("effects", "containment", "hosts", "tool_classes", "safe_commands")),
         (_("Approvals"), ("approvable", "approval_timeout_minutes", "freeze_after_denials")),
     )
 

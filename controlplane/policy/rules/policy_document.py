@@ -228,6 +228,7 @@ _KEYS: Mapping[str, _KeyRule] = {
         _find_command_problem, "a list of command patterns, like `npm test` or `pytest *`"
     ),
     "effects": _EFFECTS,
+    "containment": _choice("off", "unknown", "all"),
     "hosts": _list_of(find_host_problem, "a list of host names, like `github.com` or `*.example.org`"),
     "places": _PLACES,
     "protected_paths": _list_of(_find_glob_problem, "a list of globs, relative to the workspace"),

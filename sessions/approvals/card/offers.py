@@ -66,6 +66,8 @@ def list_offers(inputs: OfferInputs, chosen: str = "", *, is_admin: bool = False
         return [_offer_completion(inputs)]
     if inputs.approval.kind == Approval.Kind.SCOPE:
         return _list_plan_offers(inputs, chosen)
+    if inputs.approval.kind == Approval.Kind.RUN:
+        return [_offer_run(inputs)]
     builders: dict[str, Callable[..., GrantOffer]] = {
         "once": _offer_once,
         "session": _offer_until_session_end,
@@ -122,6 +124,16 @@ def _offer_once(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
         detail=f"Exactly this {noun}. A changed one needs a new approval.",
         checked=checked,
     )
+
+
+def _offer_run(inputs: OfferInputs) -> GrantOffer:
+    count = len(inputs.approval.call.get("offending", ()))
+    files = f"{count} file{'s' if count > 1 else ''}"
+    effect = (
+        f"{files.capitalize()} of the run land in the workspace, each only over the file it was made from."
+    )
+    detail = "Exactly what is shown. The command does not run again."
+    return GrantOffer("once", f"Keep {files}", "Keep the changes", effect, detail=detail, checked=True)
 
 
 def _offer_for_session(inputs: OfferInputs, value: str, until: str, *, checked: bool) -> GrantOffer:

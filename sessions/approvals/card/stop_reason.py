@@ -54,6 +54,7 @@ SCOPE_REQUEST = ReasonText("Requests a wider scope of {intent}", "Wider scope re
 COMPLETION = ReasonText(
     "Requests completion of {intent}", "Workspace policy:", "a person confirms completion."
 )
+RUN = ReasonText("Changed by a command: {paths}", "Ran contained, wants to keep:", "{message}")
 OTHER_REASON = ReasonText("{reason}", "Held:", "{message}")
 
 
@@ -107,6 +108,8 @@ def _get_reason_text(approval: Approval) -> ReasonText:
         return SCOPE_REQUEST
     if approval.kind == Approval.Kind.COMPLETION:
         return COMPLETION
+    if approval.kind == Approval.Kind.RUN:
+        return RUN
     if approval.error_type == "INTENT_IGNORED":
         return INTENT_IGNORED
     return REASON_TEXTS.get(approval.reason, OTHER_REASON)

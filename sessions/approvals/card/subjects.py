@@ -62,6 +62,10 @@ def describe_subject(approval: Approval) -> ApprovalSubject:
     if approval.kind == Approval.Kind.COMPLETION:
         title = f"Complete {approval.intent_id}"
         return ApprovalSubject("completion", title, title, "text")
+    if approval.kind == Approval.Kind.RUN:
+        return ApprovalSubject(
+            "edit", "Keep what a command changed:", abbreviate(list_paths(approval)), "text"
+        )
     return _describe_call(approval)
 
 

@@ -21,6 +21,7 @@ FULL = {
     "tool_classes": {"mcp__github__get_*": "SAFE", "Read": "DESTRUCTIVE", "Lookup": "SAFE"},
     "safe_commands": ["pytest *", "npm test"],
     "effects": {"runs_project": "allow", "sends": "deny"},
+    "containment": "all",
     "hosts": ["github.com", "*.example.org"],
     "places": [{"pattern": "/tmp/**", "access": "write"}],
     "protected_paths": [".git/**", "infra/{a,b}/*.tf"],

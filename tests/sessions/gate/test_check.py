@@ -22,7 +22,7 @@ IN_SCOPE = {"file_path": "src/auth/login.ts", "content": "export {}\n"}
 OUT_OF_SCOPE = {"file_path": "docs/design.md", "content": "# no\n"}
 FIELDS = {
     "decision", "decision_id", "session_id", "state", "status", "message", "error", "error_type", "reason",
-    "recoverable", "action_hint", "classification", "targets", "intent_id", "effects", "approval", "override", "context",
+    "recoverable", "action_hint", "classification", "targets", "intent_id", "effects", "approval", "override", "containment", "context",
     "would_be",
 }  # fmt: skip
 

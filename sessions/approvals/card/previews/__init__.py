@@ -7,6 +7,7 @@ from intents.models import Intent
 from sessions.approvals.card.file_contents import WorkspaceFiles
 from sessions.approvals.card.previews.calls import PreviewInputs, preview_call
 from sessions.approvals.card.previews.plans import preview_plan
+from sessions.approvals.card.previews.runs import preview_run
 from sessions.approvals.card.previews.scope_and_completion import preview_completion, preview_scope
 from sessions.approvals.card.previews.values import Criterion, FilePreview, PatternAddition, Preview
 from sessions.approvals.kinds.plans import is_plan
@@ -28,4 +29,6 @@ def build_preview(approval: Approval, workspace: Workspace, intent: Intent | Non
         return preview_scope(approval, workspace, scope)
     if approval.kind == Approval.Kind.COMPLETION:
         return preview_completion(approval, intent.acceptance_criteria if intent else ())
+    if approval.kind == Approval.Kind.RUN:
+        return preview_run(approval)
     return preview_call(PreviewInputs(approval, WorkspaceFiles(workspace), scope, load_policy(workspace)))

@@ -1,0 +1,123 @@
+"""Report what a contained run changed and carry out the answer: land, hold, or leave out.
+
+A report that does not arrive, or a landing that is cut off, stays in the folder of the run; `icp.py land`
+goes on with it. Landing twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+
+from controlplane.client.runs.landing import land_changes, lock_folder
+from controlplane.client.runs.report import is_landable
+from controlplane.client.runs.run_folder import (
+    STATE_DIR,
+    hold_changes,
+    make_folder,
+    read_changes,
+    read_json,
+    remove_folder,
+    require_run_id,
+    write_changes,
+    write_json,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from controlplane.client.runs.changes import Change
+
+    Send = Callable[[str, str, Any], "dict[str, Any]"]  # (method, path below /api/v1/, body) -> the answer
+
+STALE = "STALE_FILE: it was changed while the command ran"
+UNFIT = "it is a special file, or its name is not text"
+MAX_NAMED = 5  # paths in the last line
+
+
+def carry_out(run: dict[str, Any], folder: str, send: Send) -> bool:
+    """Send the report in the folder and do what the answer says. Return False where nothing was answered."""
+    run_id = run["run_id"]
+    try:
+        answer = send("POST", f"runs/{run_id}/effects", read_json(f"{folder}/report.json"))
+    except Exception as problem:  # noqa: BLE001  whatever it is, nothing may land
+        say(f"Nothing landed: {problem} Try again with `icp.py land {run_id}`.")
+        return False
+    changes = read_changes(folder)
+    refused = {change.path: UNFIT for change in changes if not is_landable(change)}
+    refused |= {change.path: STALE for change in changes if change.stale}
+    by_path = {change.path: change for change in changes if change.path not in refused}
+    landing = land_locked(run, [by_path[path] for path in answer["land"] if path in by_path])
+    waiting = [by_path[path] for path in answer["hold"] if path in by_path]
+    if waiting:
+        hold_changes(run_id, waiting)
+        write_json(f"{STATE_DIR}/held/{run_id}/run.json", run)
+    discarded = {path: "it was refused" for path in answer["discard"] if path in by_path}
+    quiet = {row["path"] for row in read_json(f"{folder}/report.json")["files"] if row.get("ignored")}
+    shown = {path: reason for path, reason in discarded.items() if path not in quiet}
+    tell_result(landing.landed, waiting, {**shown, **refused, **landing.refused}, answer.get("approval"))
+    return True
+
+
+def land_locked(run: dict[str, Any], changes: Sequence[Change]) -> Any:
+    """Land while no other landing in the repository goes on."""
+    root = os.path.realpath(run["root"])
+    lock = f"{make_folder(f'{STATE_DIR}/locks')}/{hashlib.sha256(root.encode()).hexdigest()[:32]}"
+    with lock_folder(lock):
+        return land_changes(root, changes)
+
+
+def land_run(run_id: str, send: Send) -> int:
+    """Land what waited, if a person has approved it. Return 0 when nothing is left to wait for."""
+    folder, unreported = (f"{STATE_DIR}/{kind}/{require_run_id(run_id)}" for kind in ("held", "runs"))
+    if os.path.exists(f"{unreported}/report.json"):
+        if not carry_out(read_json(f"{unreported}/claimed.json"), unreported, send):
+            return 1
+        remove_folder(unreported)
+        return 0
+    if not os.path.isdir(folder):
+        say(f"Nothing of run {run_id} waits here.")
+        return 0
+    answer = send("POST", f"runs/{run_id}/land", {})
+    by_path = {change.path: change for change in read_changes(folder)}
+    landing = land_locked(
+        read_json(f"{folder}/run.json"), [by_path[path] for path in answer["land"] if path in by_path]
+    )
+    waiting = [by_path[path] for path in answer["hold"] if path in by_path]
+    discarded = {path: "it was rejected" for path in answer["discard"] if path in by_path}
+    tell_result(landing.landed, waiting, {**discarded, **landing.refused}, answer.get("approval"))
+    if waiting:
+        write_changes(folder, waiting)
+        return 1
+    remove_folder(folder)
+    return 0
+
+
+def tell_result(
+    landed: Sequence[str], waiting: Sequence[Change], refused: dict[str, str], approval: Any
+) -> None:
+    """Say in one line what happened to the changes; nothing where there were none."""
+    parts = [f"{name_paths(landed)} landed"] if landed else []
+    if waiting:
+        where = f" ({approval['url']})" if approval else ""
+        parts.append(f"{name_paths([change.path for change in waiting])} waits for approval{where}")
+    parts += [f"{path} did not land: {reason}" for path, reason in list(refused.items())[:MAX_NAMED]]
+    if len(refused) > MAX_NAMED:
+        parts.append(f"{len(refused) - MAX_NAMED} more did not land")
+    if parts:
+        say("; ".join(parts) + ".")
+
+
+def name_paths(paths: Sequence[str]) -> str:
+    rest = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
+    return ", ".join(paths[:MAX_NAMED]) + rest
+
+
+def say(text: str) -> None:
+    """Write one line for the model. Names are hostile: control characters are shown, not sent."""
+    printable = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+    sys.stdout.flush()
+    sys.stderr.write(f"icp: {printable}\n")

@@ -1,0 +1,43 @@
+"""Let go of what waited for a person: the client asks, and lands what was approved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from controlplane.policy.model import Verdict
+from controlplane.shared.tokens import Bearer
+from sessions.errors import RunNotReportedError
+from sessions.models import Approval, ContainedRun
+from sessions.runs.report import record_landing, render_answer
+
+LANDED = "landed"
+
+
+def land_held(bearer: Bearer, run: ContainedRun) -> dict[str, Any]:
+    """Return what may land now, and record it once. Raise RunNotReportedError before the report came."""
+    if run.status != ContainedRun.Status.REPORTED:
+        raise RunNotReportedError(run.public_id)
+    held = [effect for effect in run.effects if effect["verdict"] == Verdict.ASK.value]
+    paths = [effect["path"] for effect in held]
+    status = run.approval.status if run.approval else Approval.Status.REJECTED
+    answer = render_answer(run) | {"land": [], "hold": [], "discard": []}
+    if status == Approval.Status.PENDING:
+        return answer | {"hold": paths}
+    if status != Approval.Status.APPROVED:
+        return answer | {"decision": Verdict.DENY.value, "discard": paths}
+    approved = set(run.approval.patterns or paths) if run.approval else set()
+    with transaction.atomic():
+        # Once: the client asks again after a crash, and the ledger must not tell of two landings.
+        locked = ContainedRun.objects.select_for_update().select_related("session").get(pk=run.pk)
+        for effect in locked.effects:
+            if effect["path"] in approved and not effect.get(LANDED):
+                record_landing(locked, effect, bearer.actor)
+                effect[LANDED] = True
+        locked.save(update_fields=["effects"])
+    return answer | {
+        "decision": Verdict.ALLOW.value,
+        "land": [path for path in paths if path in approved],
+        "discard": [path for path in paths if path not in approved],
+    }
