@@ -30,6 +30,15 @@ async function refresh(t: string) {
 }
 """
 PART_COLUMNS = ("number", "what", "target", "note", "in_scope", "pattern")
+WHY = {
+    "rule": "Not in scope.",
+    "sentence": "src/auth/session.ts is outside INT-001.",
+    "intent_revision": 7,
+    "policy_revision": 12,
+    "nearest": "src/api/**",
+    "nearest_note": "differs at auth",
+    "owner": "INT-003 Billing domain boundaries owns src/auth/**, held by Codex now",
+}
 PRESETS = (
     "Not yours: leave this file to INT-003.",
     "Ask for the scope first.",
@@ -47,7 +56,6 @@ def styleguide(request: HttpRequest) -> HttpResponse:
         "rows": queue_samples(now),
         "approval": edit_sample(now),
         "shell": shell_sample(now),
-        "batch_url": request.path,
         "now": now,
         "hostile": "invoice\u202etxt.exe",
         "tokens": [{"name": "intent", "value": "INT-001", "remove_url": "#tokens", "excluded": False}],
@@ -63,6 +71,7 @@ def queue_samples(now: datetime) -> list[dict[str, Any]]:
     """Rows of the queue: at rest, ending, and decided."""
     rest = {
         "id": "sample-rest",
+        "key": "sample-rest",
         "kind": "edit",
         "object": "src/auth/session.ts",
         "object_is": "path",
@@ -76,15 +85,18 @@ def queue_samples(now: datetime) -> list[dict[str, Any]]:
     }
     ending = rest | {
         "id": "sample-ending",
+        "key": "sample-ending",
         "kind": "shell",
         "object": "rm -rf dist && node scripts/codegen.mjs",
         "object_is": "command",
         "alike": 0,
         "summary": "Script may write anywhere; deletes dist/",
+        "dangers": [{"name": "deletes"}],
         "expires_at": now + timedelta(seconds=45),
     }
     done = rest | {
         "id": "sample-done",
+        "key": "sample-done",
         "alike": 0,
         "summary": "Rejected by you · did not run",
         "state": "rejected",
@@ -99,6 +111,9 @@ def edit_sample(now: datetime) -> dict[str, Any]:
     added, removed = count_changes(change)
     return {
         "id": "sample-rest",
+        "key": "sample-rest",
+        "dangers": [],
+        "agent_reason": "Sign sessions with the new key",
         "kind": "edit",
         "verb": "Edit",
         "object": "src/auth/session.ts",
@@ -119,15 +134,7 @@ def edit_sample(now: datetime) -> dict[str, Any]:
             "complete": True,
             "sentence": "This is the complete change.",
         },
-        "why": {
-            "rule": "Not in scope.",
-            "sentence": "src/auth/session.ts is outside INT-001.",
-            "intent_revision": 7,
-            "policy_revision": 12,
-            "nearest": "src/api/**",
-            "nearest_note": "differs at auth",
-            "owner": "INT-003 Billing domain boundaries owns src/auth/**, held by Codex now",
-        },
+        "why": WHY,
         "grants": grant_samples("src/auth/*.ts"),
         "minutes": 30,
         "effects": {"reject": "Nothing is written. The agent is told not to retry and receives your note."},
@@ -194,6 +201,7 @@ def shell_sample(now: datetime) -> dict[str, Any]:
     refused = {"enabled": False, "pattern": "", "files": [], "warning": ""}
     return sample | {
         "id": "sample-ending",
+        "key": "sample-ending",
         "kind": "shell",
         "verb": "Run a shell command",
         "object": "rm -rf dist && node scripts/codegen.mjs",

@@ -74,6 +74,15 @@ MEANINGS: Mapping[str, Meaning] = {
     "lesson": Meaning("accent", "book", _("Lesson")),
     "live": Meaning("allow", "allow", _("Live")),
     "revoked": Meaning("pending", "cross", _("Revoked")),
+    # dangers of a held call
+    "secrets": Meaning("deny", "lock", _("Secrets")),
+    "deletes": Meaning("deny", "bin", _("Deletes")),
+    "ci": Meaning("ask", "bars", _("CI")),
+    "hooks": Meaning("ask", "plug", _("Hooks")),
+    "migration": Meaning("ask", "stale", _("Migration")),
+    "lock_file": Meaning("ask", "lock", _("Lock file")),
+    "outward": Meaning("ask", "upload", _("Outward")),
+    "installs": Meaning("ask", "download", _("Installs")),
 }
 
 KIND_ICONS: Mapping[str, str] = {

@@ -18,6 +18,8 @@ from sessions.approvals.grants import apply_grant, validate_grant
 from sessions.approvals.kinds.mcp_judgement import judge_called_tool, validate_judgement
 from sessions.approvals.reach import ReachRating
 from sessions.approvals.rejection_lesson import save_lesson, validate_lesson
+from sessions.approvals.triage.dangers import find_dangers
+from sessions.approvals.triage.shapes import build_search_text, compute_shape
 from sessions.errors import AlreadyDecidedError, AlreadyExtendedError, OwnRequestError
 from sessions.models import AgentSession, Approval
 from traces.ledger.append import NewEntry, append
@@ -60,7 +62,7 @@ def build_approval(
 ) -> Approval:
     """Return a new, unsaved approval."""
     now = timezone.now()
-    return Approval(
+    approval = Approval(
         workspace_id=session.workspace_id,
         session=session,
         requested_at=now,
@@ -69,6 +71,10 @@ def build_approval(
         reach_why=reach.reason,
         **fields,
     )
+    approval.danger = max((danger.severity for danger in find_dangers(approval.call)), default=0)
+    approval.shape = compute_shape(approval)
+    approval.search_text = build_search_text(approval)
+    return approval
 
 
 def decide(approval: Approval, decider: Decider, decision: DecisionInput) -> Approval:

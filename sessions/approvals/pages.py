@@ -23,19 +23,21 @@ from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
 from controlplane.shared.errors import DomainError, InvalidInputError
 from sessions.approvals import lifecycle
+from sessions.approvals.card.alike import AlikeCard
 from sessions.approvals.card.build import NO_DRAFT, Card, CardViewer, DecisionDraft, build_card
 from sessions.approvals.card.receipts import describe_outcome
 from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.approvals.grants import MAX_MINUTES, revoke
 from sessions.approvals.kinds.command_kinds import GRANTS_BY_KIND
 from sessions.approvals.live_grants import count_open_sessions, find_grant, list_grant_rows
-from sessions.approvals.queue import Queue, find_next_id, load_queue
+from sessions.approvals.queue import PAGE_ROWS, Queue, QueueFilter, find_next_id, load_queue
 from sessions.approvals.rejection_lesson import find_lesson_id
 from sessions.approvals.triage.openings import record_opening
 from sessions.models import Approval
 
 MAX_COMMENT_LENGTH = 2000
 MAX_PATTERNS = 50
+MAX_FILTER_LENGTH = 200
 REFRESH_QUEUE = "icp:approval"  # the event that the queue listens to
 
 
@@ -80,14 +82,19 @@ class DecideForm(forms.Form):
 @never_cache
 @member_page()
 def approval_list(request: MemberRequest) -> HttpResponse:
-    if request.GET.get("fragment") == "count":
+    fragment = request.GET.get("fragment")
+    if fragment == "count":
         return _render_count(request)
-    queue = load_queue(request.workspace, request.user)
-    if request.GET.get("fragment") == "queue":
-        return render(request, "approvals/_queue.html", {"queue": queue, "fragment": "queue"})
+    if fragment in {"queue", "rows"}:
+        return _render_queue(request, fragment)
+    queue = load_queue(request.workspace, request.user, read_filter(request))
     grants = list_grant_rows(request.workspace, request.role)
     empty = {"sessions": count_open_sessions(request.workspace), "grants": grants}
-    context = {"queue": queue, "approval": None, "empty": None if queue.ids else empty, "grants": grants}
+    context = _build_queue_context(request, queue) | {
+        "approval": None,
+        "empty": None if queue.strip.pending else empty,
+        "grants": grants,
+    }
     return render(request, "approvals/approval_list.html", context)
 
 
@@ -98,10 +105,8 @@ def approval_card(request: MemberRequest, approval_id: str) -> HttpResponse:
     fragment = request.GET.get("fragment")
     if fragment == "count":
         return _render_count(request)
-    if fragment == "queue":
-        queue = load_queue(request.workspace, request.user)
-        context = {"queue": queue, "fragment": "queue", "approval": {"id": approval_id}}
-        return render(request, "approvals/_queue.html", context)
+    if fragment in {"queue", "rows"}:
+        return _render_queue(request, fragment, {"id": approval_id})
     approval = _get_approval(request, approval_id)
     if has_role(request.role, Role.REVIEWER):
         record_opening([approval], _build_decider(request))
@@ -174,7 +179,7 @@ def _redirect_to_next(request: MemberRequest, approval: Approval) -> HttpRespons
         return redirect("approvals:card", request.workspace.slug, approval.public_id)
     lesson_note = gettext(" The comment is saved as a lesson.") if find_lesson_id(approval) else ""
     messages.success(request, f"{describe_outcome(approval, request.user)}.{lesson_note}")
-    next_url = _build_next_url(request, approval)
+    next_url = build_next_url(request, approval)
     return redirect(next_url or reverse("approvals:list", args=[request.workspace.slug]))
 
 
@@ -193,7 +198,7 @@ def _build_card(
     request: MemberRequest, approval: Approval, draft: DecisionDraft = NO_DRAFT, *, with_context: bool = False
 ) -> Card:
     viewer = CardViewer(request.user, request.role)
-    following_url = _build_next_url(request, approval)
+    following_url = build_next_url(request, approval)
     return build_card(approval, viewer, next_url=following_url, draft=draft, with_context=with_context)
 
 
@@ -201,15 +206,53 @@ def _render_page(
     request: MemberRequest, approval: Approval, draft: DecisionDraft = NO_DRAFT, error: str = ""
 ) -> HttpResponse:
     card = _build_card(request, approval, draft, with_context=True)
-    queue = load_queue(request.workspace, request.user)
-    context = {
-        "queue": queue,
+    return render_open_card(request, card, approval, error=error)
+
+
+def render_open_card(
+    request: MemberRequest, card: Card | AlikeCard, approval: Approval, *, error: str = ""
+) -> HttpResponse:
+    """Render an open card with the queue; by `?fragment=open` the card and what goes with it alone."""
+    is_group = isinstance(card, AlikeCard)
+    values: dict[str, Any] = {
         "approval": card,
-        "context": card.context,
-        "position": _describe_position(request, queue, approval),
+        "card_template": "approvals/_alike.html" if is_group else "approvals/_card.html",
+        "context": None if isinstance(card, AlikeCard) else card.context,
         "error": error,
     }
-    return render(request, "approvals/approval_list.html", context)
+    if request.GET.get("fragment") == "open":
+        return render(request, "approvals/_open.html", values)
+    queue = load_queue(request.workspace, request.user, read_filter(request))
+    values |= _build_queue_context(request, queue)
+    values["position"] = _describe_position(request, queue, approval)
+    return render(request, "approvals/approval_list.html", values)
+
+
+def read_filter(request: MemberRequest) -> QueueFilter:
+    """Parse the filter of the queue from the address."""
+    values = (request.GET.get(name, "").replace("\0", "").strip() for name in ("q", "agent", "intent"))
+    return QueueFilter(*(value[:MAX_FILTER_LENGTH] for value in values))
+
+
+def _build_queue_context(request: MemberRequest, queue: Queue) -> dict[str, Any]:
+    return {
+        "queue": queue,
+        "query": queue.filter.query,
+        "offset": PAGE_ROWS,
+        "may_decide": has_role(request.role, Role.REVIEWER),
+    }
+
+
+def _render_queue(
+    request: MemberRequest, fragment: str, approval: dict[str, str] | None = None
+) -> HttpResponse:
+    """Render the queue alone, or with `offset` its further rows."""
+    text = request.GET.get("offset", "")
+    offset = int(text) if fragment == "rows" and text.isascii() and text.isdigit() and len(text) < 6 else 0
+    queue = load_queue(request.workspace, request.user, read_filter(request), offset=offset)
+    values = {"fragment": fragment, "approval": approval, "offset": offset + PAGE_ROWS}
+    template = "approvals/_rows.html" if fragment == "rows" else "approvals/_queue.html"
+    return render(request, template, _build_queue_context(request, queue) | values)
 
 
 def _describe_position(request: MemberRequest, queue: Queue, approval: Approval) -> dict[str, Any] | None:
@@ -226,8 +269,9 @@ def _describe_position(request: MemberRequest, queue: Queue, approval: Approval)
     }
 
 
-def _build_next_url(request: MemberRequest, approval: Approval) -> str | None:
-    next_id = find_next_id(request.workspace, approval)
+def build_next_url(request: MemberRequest, approval: Approval, *, skip_alike: bool = False) -> str | None:
+    """Return the address of the card after this one in the queue; None when nothing else waits."""
+    next_id = find_next_id(request.workspace, approval, skip_alike=skip_alike)
     return _build_url(request, next_id) if next_id else None
 
 

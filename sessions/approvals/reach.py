@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from controlplane.policy.model import Decision, ErrorType, Reason
+from sessions.approvals.triage.dangers import Danger
 from sessions.models import Approval
 
 MAX_FILES = 10
@@ -17,15 +18,18 @@ class ReachRating:
     reason: str
 
 
-def rate_reach(decision: Decision, other_owners: Collection[str]) -> ReachRating:
+def rate_reach(
+    decision: Decision, other_owners: Collection[str], dangers: Collection[Danger] = ()
+) -> ReachRating:
     """Rate a decision. `other_owners`: ids of other intents whose scope matches a target."""
-    files = "1 file" if len(decision.targets) == 1 else f"{len(decision.targets)} files"
+    files = _count_files(len(decision.targets))
     shared = f"{files}, also owned by {', '.join(sorted(other_owners)[:3])}"
     has_deletion = any(target.op == "delete" or target.recursive for target in decision.targets)
     rules = (
         (bool(decision.unknown), Approval.Reach.WIDE, "unknown targets"),
         (decision.reason == Reason.PROTECTED_PATH, Approval.Reach.WIDE, "protected path"),
         (has_deletion, Approval.Reach.WIDE, "deletes files"),
+        (bool(dangers), Approval.Reach.WIDE, next((danger.reason for danger in dangers), "")),
         (len(decision.targets) > MAX_FILES, Approval.Reach.WIDE, files),
         (bool(other_owners), Approval.Reach.MEDIUM, shared),
         (
@@ -33,9 +37,18 @@ def rate_reach(decision: Decision, other_owners: Collection[str]) -> ReachRating
             Approval.Reach.MEDIUM,
             f"{files}, changed since the agent read it",
         ),
+        (
+            not decision.targets and bool(decision.offending),
+            Approval.Reach.MEDIUM,
+            f"reads {_count_files(len(decision.offending))}",
+        ),
         (not decision.targets, Approval.Reach.MEDIUM, "names no file"),
     )
     for applies, level, reason in rules:
         if applies:
             return ReachRating(level, reason)
     return ReachRating(Approval.Reach.NARROW, f"{files}, no other owner")
+
+
+def _count_files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"

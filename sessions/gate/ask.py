@@ -13,6 +13,7 @@ from sessions.approvals.effects import render_effects
 from sessions.approvals.lifecycle import build_approval, find_latest, find_pending
 from sessions.approvals.reach import rate_reach
 from sessions.approvals.rejections import format_rejection
+from sessions.approvals.triage.dangers import find_dangers
 from sessions.gate.outcome import GateOutcome
 from sessions.models import Approval
 
@@ -51,14 +52,15 @@ def _build_approval(outcome: GateOutcome) -> Approval:
     policy, intent = snapshot.core.policy, snapshot.core.intent
     paths = [target.path for target in decision.targets]
     owners = set(find_owners(session.workspace_id, paths, ignore_case=policy.case_insensitive_paths))
+    call = _describe_call(outcome)
     return build_approval(
         session,
         kind=Approval.Kind.CALL,
         digest=decision.digest,
         timeout_minutes=policy.approval_timeout_minutes,
-        reach=rate_reach(decision, owners - {decision.intent_id or ""}),
+        reach=rate_reach(decision, owners - {decision.intent_id or ""}, find_dangers(call)),
         tool=outcome.request.call.tool,
-        call=_describe_call(outcome),
+        call=call,
         error_type=decision.error_type or "",
         reason=str(decision.reason or ""),
         message=to_storable(decision.error or ""),  # it quotes the call

@@ -27,9 +27,14 @@ NOT_PERMITTED, TOO_SLOW = 4403, 4408
 
 
 class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channels has no types
-    """`/ws/workspaces/{slug}/?since=SEQ`. First message: `{"type": "hello", "seq"}`."""
+    """`/ws/workspaces/{slug}/?since=SEQ&rows=1`. First message: `{"type": "hello", "seq"}`.
+
+    With `rows` an approval event brings the rows of the queue that it changes, as HTML.
+    """
 
     workspace_id: int | None = None
+    user_id: int | None = None
+    with_rows = False
     presence: Presence | None = None
     tasks: tuple[asyncio.Task[None], ...] = ()
 
@@ -39,7 +44,8 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
             log.warning("socket refused: %s", self.scope["path"])
             await self.close(code=NOT_PERMITTED)
             return
-        self.workspace_id = membership.workspace_id
+        self.workspace_id, self.user_id = membership.workspace_id, membership.user_id
+        self.with_rows = self._parameter("rows") == "1"
         self.queue: asyncio.Queue[LiveEvent] = asyncio.Queue(MAX_QUEUE)
         self.sent: set[int] = set()
         await self.accept()
@@ -108,7 +114,7 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         self.sent.add(event.seq)
         if len(self.sent) > 4 * MAX_QUEUE:
             self.sent = set(sorted(self.sent)[-MAX_QUEUE:])
-        await self.send_json(event.to_message())
+        await self.send(text_data=event.to_text(with_rows=self.with_rows, user_id=self.user_id))
 
     async def _recheck(self) -> None:
         """Close the socket of somebody who signed out or was removed."""
@@ -136,6 +142,10 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         origin = urlsplit(headers.get(b"origin", b"").decode("latin-1")).netloc
         return bool(origin) and origin == headers.get(b"host", b"").decode("latin-1")
 
+    def _parameter(self, name: str) -> str:
+        query: str = self.scope["query_string"].decode("latin-1")
+        return parse_qs(query).get(name, [""])[0]
+
     def _since(self) -> int | None:
-        text = parse_qs(self.scope["query_string"].decode("latin-1")).get("since", [""])[0]
+        text = self._parameter("since")
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

@@ -7,8 +7,9 @@ receives events drops the numbers it has seen.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -33,14 +34,39 @@ KINDS = {"decision": "decision.made", "session": "session.changed", "trace": "tr
 
 
 @dataclass(frozen=True, slots=True)
+class EventFragment:
+    """What the queue's page shows of an approval event; `own` is for the person with the id `user_id`."""
+
+    pending: int
+    queue: dict[str, Any]
+    user_id: int | None = None
+    own: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class LiveEvent:
     seq: int
     type: str
     at: str
     data: dict[str, Any]
+    fragment: EventFragment | None = None
+    _texts: dict[tuple[bool, bool], str] = field(default_factory=dict, repr=False, compare=False)
 
     def to_message(self) -> dict[str, Any]:
         return {"seq": self.seq, "type": self.type, "at": self.at, "data": self.data}
+
+    def to_text(self, *, with_rows: bool, user_id: int | None) -> str:
+        """Return the message for one socket as JSON, encoded once for all sockets that get the same."""
+        is_own = self.fragment is not None and user_id is not None and self.fragment.user_id == user_id
+        text = self._texts.get((with_rows, is_own))
+        if text is None:
+            message = self.to_message()
+            if self.fragment is not None:
+                message["pending"] = self.fragment.pending
+                if with_rows:
+                    message["queue"] = self.fragment.own if is_own else self.fragment.queue
+            text = self._texts[(with_rows, is_own)] = json.dumps(message, ensure_ascii=False)
+        return text
 
 
 def find_newest_seq(workspace_id: int) -> int:

@@ -17,6 +17,7 @@ from django.conf import settings
 
 from controlplane.shared import notify
 from sessions.live.events import LiveEvent, find_newest_seq, list_events_since
+from sessions.live.fragments import attach_fragments
 from sessions.models import Approval
 
 log = logging.getLogger(__name__)
@@ -122,11 +123,9 @@ class Hub:
                         future.set_result(None)
 
     async def _deliver(self, workspace_id: int) -> None:
-        read = partial(
-            list_events_since, workspace_id, self._cursors.get(workspace_id, 0), include_recent=True
-        )
         seen = self._seen[workspace_id]
-        events = [event for event in await database_sync_to_async(read)() if event.seq not in seen]
+        read = partial(_read_new_events, workspace_id, self._cursors.get(workspace_id, 0), frozenset(seen))
+        events = await database_sync_to_async(read)()
         if not events or workspace_id not in self._cursors:
             return
         self._cursors[workspace_id] = max(self._cursors[workspace_id], events[-1].seq)
@@ -156,6 +155,13 @@ def _read_recent_seqs(workspace_id: int) -> tuple[int, list[int]]:
     """Return the newest sequence number and those of the last seconds, which a new subscriber skips."""
     newest = find_newest_seq(workspace_id)
     return newest, [event.seq for event in list_events_since(workspace_id, newest, include_recent=True)]
+
+
+def _read_new_events(workspace_id: int, cursor: int, seen: frozenset[int]) -> list[LiveEvent]:
+    """Return the events that no page has got yet, drawn for all of them at once."""
+    events = list_events_since(workspace_id, cursor, include_recent=True)
+    new = [event for event in events if event.seq not in seen]
+    return attach_fragments(workspace_id, new) if new else []
 
 
 def _find_decided(approval_ids: list[str]) -> list[str]:

@@ -97,6 +97,15 @@ class Approval(models.Model):
     workspace_revision = models.PositiveBigIntegerField(default=0)
     reach = models.PositiveSmallIntegerField(choices=Reach.choices, default=Reach.MEDIUM)
     reach_why = models.CharField(max_length=300, blank=True, default="")
+    danger = models.PositiveSmallIntegerField(
+        default=0, help_text="Severity of the gravest danger; sorts the queue within a reach."
+    )
+    shape = models.CharField(
+        max_length=32, blank=True, default="", help_text="What alike calls of one session share."
+    )
+    search_text = models.TextField(
+        blank=True, default="", help_text="Paths, command, agent and intent in lower case, for the queue."
+    )
     requested_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     extended = models.BooleanField(default=False)

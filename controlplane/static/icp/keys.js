@@ -3,6 +3,7 @@
 
 const STORED = "icp-single-keys";
 const ARMED_FOR = 3000;
+const ARMED_AFTER = 400; // a second press sooner than that is the same movement of the finger
 const GO_WITHIN = 1500;
 const QUIET_AFTER_PUSH = 400; // a press meant for the card that was just replaced
 let goUntil = 0;
@@ -23,10 +24,11 @@ function find(key) {
 
 // Where an approval cannot be undone the first press arms the button and only the second presses it.
 function armed(button) {
-  if (!("arm" in button.dataset) || "armed" in button.dataset) return true;
+  if (!("arm" in button.dataset)) return true;
+  if ("armed" in button.dataset) return performance.now() - Number(button.dataset.armed) > ARMED_AFTER;
   const label = button.querySelector(".label");
   const words = label.innerHTML;
-  button.dataset.armed = "";
+  button.dataset.armed = performance.now();
   label.textContent = "Press A again";
   setTimeout(() => {
     delete button.dataset.armed;
@@ -43,8 +45,14 @@ function press(key) {
   return true;
 }
 
+// J and K walk over what is still to be decided; from a receipt J is its link to the next one.
 function move(step) {
-  const items = [...document.querySelectorAll("[data-item]")];
+  const after = document.getElementById("next-approval");
+  if (after && step > 0 && !document.activeElement.matches("[data-item]:not([data-ended])")) {
+    after.click();
+    return true;
+  }
+  const items = [...document.querySelectorAll("[data-item]:not([data-ended])")];
   if (!items.length) return false;
   const focused = items.indexOf(document.activeElement);
   const current = focused < 0 ? items.findIndex((item) => item.ariaCurrent) : focused;
@@ -82,7 +90,9 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  if (enabled() && handle(event.key.toLowerCase())) event.preventDefault();
+  if (!enabled()) return;
+  // A key that is held down counts once: its repeats do nothing, but keep the browser from acting on them.
+  if (event.repeat ? find(event.key.toLowerCase()) : handle(event.key.toLowerCase())) event.preventDefault();
 });
 
 document.addEventListener("htmx:afterSettle", (event) => {

@@ -1,7 +1,7 @@
 // The push connection of a page. A message is {seq, type, at, data}: `type` is an event of the workspace
 // such as "approval.requested"; the first one is "hello". Each becomes events on <body>, "icp:approval" and
 // "icp:approval-<id>", on which elements fetch their own fragment (hx-trigger): a lost message costs nothing
-// but a later fetch.
+// but a later fetch. On the queue's page an approval event brings the rows that it changes (queue.js).
 
 // As templates write an id into hx-trigger: none may hold what htmx would read as more than a name.
 const spelt = (id) => encodeURIComponent(id)
@@ -33,7 +33,7 @@ class Live extends HTMLElement {
 
   open() {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    this.socket = new WebSocket(`${scheme}//${location.host}${this.dataset.socket}?since=${this.seq}`);
+    this.socket = new WebSocket(`${scheme}//${location.host}${this.dataset.socket}?since=${this.seq}${document.getElementById("queue") ? "&rows=1" : ""}`);
     this.socket.onopen = () => this.opened();
     this.socket.onmessage = (message) => this.received(JSON.parse(message.data));
     this.socket.onclose = ({ code }) => this.closed(code);
@@ -72,6 +72,7 @@ class Live extends HTMLElement {
     if (answered && Date.now() - (this.polledAt ?? this.lostAt) > POLL_EVERY) {
       this.polledAt = Date.now();
       for (const subject of SUBJECTS) announce(`icp:${subject}`);
+      announce("icp:refresh");
     }
   }
 
@@ -94,9 +95,16 @@ class Live extends HTMLElement {
     const subject = event.type.split(".")[0];
     const { data } = event;
     const id = subject === "approval" ? data.approval_id : data.session_id;
+    if (subject === "approval") this.approval(event);
     announce(`icp:${subject}`, data);
     if (id) announce(`icp:${subject}-${spelt(id)}`, data);
-    if (event.type === "approval.requested") {
+  }
+
+  // What came while the page was away has no rows: then the queue and the count are fetched once.
+  approval({ type, data, pending, queue }) {
+    if (pending === undefined) announce("icp:refresh");
+    else announce("icp:queue", { pending, ...queue });
+    if (type === "approval.requested" && data.event === "requested") {
       announce("icp:say", { text: `New approval, ${data.reach} reach, ${data.tool} by ${data.agent}` });
     }
   }

@@ -26,13 +26,14 @@ from sessions.approvals.card.ownership import Ownership, load_ownership
 from sessions.approvals.card.previews import Preview, build_preview
 from sessions.approvals.card.receipts import Receipt, build_receipt
 from sessions.approvals.card.stop_reason import StopReason, explain_stop
-from sessions.approvals.card.subjects import describe_subject, list_paths
+from sessions.approvals.card.subjects import describe_subject, find_agent_reason, list_paths
 from sessions.approvals.decision_input import Decider
 from sessions.approvals.grants import find_grant_obstacle
 from sessions.approvals.kinds.command_kinds import suggest_approval_kinds
 from sessions.approvals.kinds.mcp_judgement import find_called_tool
 from sessions.approvals.lifecycle import require_other_decider
 from sessions.approvals.queue import AgentLabel
+from sessions.approvals.triage.dangers import Danger, find_dangers
 from sessions.errors import OwnRequestError
 from sessions.models import Approval
 
@@ -80,10 +81,13 @@ class Card:
     """
 
     id: str
+    key: str
     kind: str
     verb: str
     object: str
     object_is: str
+    dangers: tuple[Danger, ...]
+    agent_reason: str
     agent: AgentLabel
     session_id: str
     decision_id: str
@@ -148,10 +152,7 @@ def build_card(
     draft: DecisionDraft = NO_DRAFT,
     with_context: bool = False,
 ) -> Card:
-    """Build the card in at most 6 queries, 14 with context.
-
-    Needs an approval from `with_card_relations()`.
-    """
+    """Build the card of an approval from `with_card_relations()` in at most 6 queries, 14 with context."""
     workspace, intent = approval.workspace, _find_intent(approval)
     subject = describe_subject(approval)
     ownership = load_ownership(workspace)
@@ -161,6 +162,9 @@ def build_card(
     inputs = _build_offer_inputs(approval, subject.kind, intent, ownership)
     return Card(
         id=approval.public_id,
+        key=approval.shape or approval.public_id,
+        dangers=tuple(find_dangers(approval.call)),
+        agent_reason=find_agent_reason(approval),
         kind=subject.kind,
         verb=subject.verb,
         object="" if subject.kind == "completion" else subject.object,
@@ -199,6 +203,11 @@ def get_card_state(approval: Approval, viewer: CardViewer) -> str:
     except OwnRequestError:
         return "yours"
     return "pending" if has_role(viewer.role, Role.REVIEWER) else "reader"
+
+
+def find_intent_link(approval: Approval) -> IntentLink | None:
+    intent = _find_intent(approval)
+    return IntentLink(intent.intent_id, intent.title) if intent else None
 
 
 def _find_intent(approval: Approval) -> Intent | None:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from intents.known_files import KnownFiles
 from sessions.approvals.card.ownership import Ownership, PathOwner
 from sessions.approvals.card.previews.scope_and_completion import build_addition
+from sessions.approvals.card.subjects import is_read
 from sessions.approvals.grants import find_grant_obstacle, list_default_patterns
 from sessions.approvals.kinds.command_kinds import suggest_approval_kinds
 from sessions.approvals.kinds.plans import is_for_reading, is_plan, list_requested
+from sessions.approvals.triage.dangers import SECRETS_DANGER, find_dangers
 from sessions.models import Approval
 
 GRANT_MINUTES = 30
@@ -22,7 +24,13 @@ BUTTONS: Mapping[str, str] = {
     "workspace": "Make it a rule",
     "scope": "Widen the scope",
 }
-NOUNS: Mapping[str, str] = {"shell": "command", "edit": "edit", "stale": "edit", "delete": "deletion"}
+NOUNS: Mapping[str, str] = {
+    "shell": "command",
+    "edit": "edit",
+    "stale": "edit",
+    "delete": "deletion",
+    "read": "read",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +162,14 @@ def _offer_for_session(inputs: OfferInputs, value: str, until: str, *, checked: 
         effect + _describe_unchanged_intent(inputs),
         ", ".join(patterns),
         detail,
+        warning=_warn_of_secrets(inputs.approval),
         checked=checked,
     )
+
+
+def _warn_of_secrets(approval: Approval) -> str:
+    has_secrets = SECRETS_DANGER in find_dangers(approval.call)
+    return "It holds secrets: the agent may read or change it again unseen" if has_secrets else ""
 
 
 def _offer_until_session_end(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
@@ -272,7 +286,8 @@ def describe_rejection_effect(approval: Approval) -> str:
         return f"The scope of {approval.intent_id} stays as it is. The agent receives your note."
     if approval.kind == Approval.Kind.COMPLETION:
         return f"{approval.intent_id} stays in progress. The agent receives your note."
-    return "Nothing is written. The agent is told not to retry and receives your note."
+    effect = "It is not read." if is_read(approval) else "Nothing is written."
+    return f"{effect} The agent is told not to retry and receives your note."
 
 
 def list_rejection_presets(kind: str, owners: list[PathOwner]) -> list[str]:
@@ -293,6 +308,8 @@ def list_rejection_presets(kind: str, owners: list[PathOwner]) -> list[str]:
         return ["Split the command and name its targets.", not_yours, "Ask for the scope first.", wait]
     if kind == "scope":
         return ["Too wide: ask for the files you need.", not_yours, split, wait]
+    if kind == "read":
+        return ["Work without this file.", "Ask me for the value that you need.", wait]
     if kind == "stale":
         return ["Read the file again, then propose the change again.", not_yours, split, wait]
     return [not_yours, "Ask for the scope first.", split, wait]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.model import Reason
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.ownership import PathOwner
@@ -79,15 +80,29 @@ def summarize(approval: Approval) -> str:
 def explain_stop(approval: Approval, owners: list[PathOwner]) -> StopReason:
     text = _get_reason_text(approval)
     nearest = approval.call.get("nearest_pattern") or ""
+    sentence = _describe_ignore_line(approval) or _fill(text.sentence, approval)
     return StopReason(
         rule=text.rule,
-        sentence=f"{_fill(text.sentence, approval)}{_describe_unknown(approval)}",
+        sentence=f"{sentence}{_describe_unknown(approval)}",
         intent_revision=approval.intent_revision or None,
         policy_revision=approval.workspace_revision or None,
         nearest=nearest,
         nearest_note=_describe_difference(nearest, next(iter(list_paths(approval)), "")),
         owner="; ".join(describe_owner(owner) for owner in owners[:3]),
     )
+
+
+def _describe_ignore_line(approval: Approval) -> str:
+    """Return which line of `.intentignore` matches, as it is now; "" where none does any more."""
+    if approval.reason != Reason.INTENTIGNORE or approval.error_type == "INTENT_IGNORED":
+        return ""
+    text = approval.workspace.intentignore
+    for path in list_paths(approval):
+        line = IgnoreRules.parse(text).find_rule(path)
+        if line is not None:
+            number = next((n for n, each in enumerate(text.split("\n"), 1) if each.rstrip("\r") == line), 0)
+            return f"Line {number} of it matches {path}: {line}" if number else ""
+    return ""
 
 
 def _describe_unknown(approval: Approval) -> str:

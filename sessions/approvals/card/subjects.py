@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from controlplane.policy.calls.resolve_tool import ResolvedTool, resolve_tool
-from controlplane.policy.calls.toolsets.kinds import ToolKind
+from controlplane.policy.calls.toolsets.kinds import MUTATING_KINDS, ToolKind
 from controlplane.policy.model import ErrorType, ToolCall
 from sessions.approvals.card.command import extract_command
 from sessions.approvals.kinds.plans import is_plan, list_requested
@@ -25,13 +25,21 @@ TOOL_VERBS: Mapping[ToolKind, tuple[str, str]] = {
     ToolKind.FOLDER: ("edit", "Make the folder"),
     ToolKind.SHELL: ("shell", "Run a shell command"),
     ToolKind.MONITOR: ("shell", "Run a command in the background"),
+    ToolKind.READ: ("read", "Read"),
+    ToolKind.SEARCH: ("read", "Search"),
+    ToolKind.GLOB: ("read", "List"),
 }
 OTHER_TOOL = ("other", "Call")
+# An editor may only view, a shell only read.
+WRITING_KINDS = MUTATING_KINDS - {ToolKind.EDITOR, ToolKind.SHELL, ToolKind.MONITOR}
+# Where clients let the model say why it makes a call; nothing is made up where there is none.
+REASON_KEYS = ("description", "justification", "explanation", "rationale", "reason")
+MAX_REASON_LENGTH = 400
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalSubject:
-    """`kind` selects the icon: edit, delete, shell, scope, completion, stale or other."""
+    """`kind` selects the icon: edit, delete, shell, read, scope, completion, stale or other."""
 
     kind: str
     verb: str
@@ -49,6 +57,26 @@ def list_paths(approval: Approval) -> list[str]:
     """Return the offending paths, or all targets of a call that was held for another reason."""
     offending: list[str] = approval.call.get("offending") or []
     return offending or [target["path"] for target in approval.call.get("targets", [])]
+
+
+def is_read(approval: Approval) -> bool:
+    """Return whether the call was held for what it reads: it changes nothing that is known or unknown."""
+    call = approval.call
+    if approval.kind != Approval.Kind.CALL or call.get("targets") or call.get("unknown"):
+        return False
+    tool = resolve_approval_tool(approval).tool
+    return bool(call.get("offending")) and (tool is None or tool.kind not in WRITING_KINDS)
+
+
+def find_agent_reason(approval: Approval) -> str:
+    """Return the agent's own words for why it makes this call, on one line; "" where it gave none."""
+    data = approval.call if approval.kind == Approval.Kind.SCOPE else approval.call.get("input")
+    if not isinstance(data, Mapping):
+        return ""
+    texts = (data.get(key) for key in REASON_KEYS)
+    text = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_REASON_LENGTH else f"{line[:MAX_REASON_LENGTH]}…"
 
 
 def describe_subject(approval: Approval) -> ApprovalSubject:
@@ -76,9 +104,12 @@ def _describe_call(approval: Approval) -> ApprovalSubject:
     if kind == "shell":
         command = extract_command(resolved)
         return ApprovalSubject(kind, verb, next(iter(command.strip().splitlines()), ""), "command")
-    if kind == "other":
-        return ApprovalSubject(kind, verb, approval.tool, "text")
     paths = list_paths(approval)
+    if is_read(approval):
+        # An editor that only views, or a tool that no table knows: the gate saw nothing but reading.
+        kind, verb = "read", verb if kind == "read" else "Read"
+    if kind == "other" or (kind == "read" and not paths):
+        return ApprovalSubject(kind, verb, approval.tool, "text")
     if approval.error_type == ErrorType.STALE_FILE:
         kind = "stale"
     return ApprovalSubject(kind, verb, abbreviate(paths), "path" if len(paths) == 1 else "text")

@@ -1,1 +1,1 @@
-"""What a reviewer has looked at before a decision."""
+"""What a reviewer needs before the first look: dangers, calls of one shape, which cards were opened."""

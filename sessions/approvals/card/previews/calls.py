@@ -19,7 +19,7 @@ from sessions.approvals.card.file_contents import WorkspaceFiles
 from sessions.approvals.card.previews import edits, patches
 from sessions.approvals.card.previews.hunks import diff_texts
 from sessions.approvals.card.previews.values import FilePreview, Preview
-from sessions.approvals.card.subjects import resolve_approval_tool
+from sessions.approvals.card.subjects import is_read, list_paths, resolve_approval_tool
 from sessions.models import Approval
 
 MAX_FILES = 40
@@ -135,6 +135,8 @@ def _render_edit(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
     data = resolved.input
     if not isinstance(data, Mapping):
         return _render_input(inputs, resolved)
+    if is_read(inputs.approval):
+        return _render_read(inputs, resolved)
     if len(inputs.targets) == 1:
         path = inputs.targets[0]["path"]
         if data.get("command") == "create":
@@ -250,6 +252,19 @@ def _render_move(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
     return Preview(complete=not unchecked, sentence=f"The content stays as it is.{unchecked}", files=files)
 
 
+def _render_read(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
+    paths = list_paths(inputs.approval)
+    if not paths or not is_read(inputs.approval):
+        return _render_input(inputs, resolved)
+    files = tuple(FilePreview(path, "read") for path in paths[:MAX_FILES])
+    return Preview(
+        complete=len(paths) <= MAX_FILES,
+        sentence="The agent reads this and changes nothing.",
+        note=f"{_count_files(len(paths))} read",
+        files=files,
+    )
+
+
 def _render_mkdir(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
     if not inputs.targets:
         return _render_input(inputs, resolved)
@@ -307,4 +322,7 @@ RENDERERS: Mapping[ToolKind, Renderer] = {
     ToolKind.FOLDER: _render_mkdir,
     ToolKind.SHELL: _render_shell,
     ToolKind.MONITOR: _render_shell,
+    ToolKind.READ: _render_read,
+    ToolKind.SEARCH: _render_read,
+    ToolKind.GLOB: _render_read,
 }
