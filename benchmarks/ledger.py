@@ -193,15 +193,20 @@ def verification(workspace_id: int) -> bool:
 
 
 def inclusion_proofs(workspace_id: int) -> bool:
+    """Hold a proof to a few times the query that finds the entry, in the same run."""
     size = seal(workspace_id).size
-    taken = []
+    taken, ratios = [], []
     for seq in range(0, size, max(1, size // 200)):
-        entry = LedgerLeaf.objects.select_related("entry").get(workspace_id=workspace_id, seq=seq).entry
         began = time.perf_counter()
+        entry = LedgerLeaf.objects.select_related("entry").get(workspace_id=workspace_id, seq=seq).entry
+        found = time.perf_counter()
         proofs.prove_inclusion(entry, size)
-        taken.append((time.perf_counter() - began) * 1000)
-    median = statistics.median(taken)
-    return report(f"inclusion_proof_of_{size}", median, "ms", "< 5", holds=median < 5)
+        proven = time.perf_counter()
+        taken.append((proven - found) * 1000)
+        ratios.append((proven - found) / (found - began))
+    report(f"inclusion_proof_of_{size}", statistics.median(taken), "ms")
+    ratio = statistics.median(ratios)
+    return report("inclusion_proof_beside_query", ratio, "ratio", "<= 10", holds=ratio <= 10)
 
 
 def importing(lines: int) -> bool:
