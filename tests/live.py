@@ -127,7 +127,20 @@ class LiveServer:
         if self._commands is not None:
             self._commands.communicate()
         if self._admin_url:
-            self._on_postgresql(f"DROP DATABASE {self.database} WITH (FORCE)")
+            self._drop_database()
+
+    def _drop_database(self) -> None:
+        """Drop the scratch database, whoever is still connected.
+
+        Not `WITH (FORCE)`: an ordinary role may not end a worker of autovacuum, and is refused when one happens to be
+        there. A plain DROP sends such a worker away by itself and waits for it, up to five seconds.
+        """
+        with psycopg.connect(self._admin_url, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND usename = current_user",
+                [self.database],
+            )
+            connection.execute(f"DROP DATABASE {self.database}")
 
     def api(
         self, token: str, method: str, path: str, body: Any = None, timeout: float = 70
