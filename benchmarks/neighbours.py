@@ -11,6 +11,8 @@ JSON object a line; exit status 1 when a bar does not hold.
 from __future__ import annotations
 
 import argparse
+import http.client
+import itertools
 import json
 import os
 import signal
@@ -39,16 +41,25 @@ DEAREST = {
 }
 
 
-def send_forever(port: int, token: str, name: str) -> None:
-    """Send calls of one kind, each a new one, on four connections until the process is ended."""
+def send(connection: http.client.HTTPConnection, token: str, name: str, call_id: str) -> None:
     tool, tool_input = DEAREST[name]
+    body = {"session_id": "bench-0", "tool": tool, "input": tool_input, "tool_use_id": call_id}
+    request(connection, "POST", GATE, json.dumps(body).encode(), token)
+
+
+def send_forever(port: int, token: str, name: str) -> None:
+    """Send calls of one kind, each a new one, on four connections until the process is ended.
+
+    Print a line when each connection has its first answer: from then on all four send without a pause.
+    """
+    answered = threading.Barrier(CONNECTIONS, action=lambda: print("sending", flush=True))
 
     def client(index: int) -> None:
         connection = connect(port)
-        while True:
-            call = {"session_id": "bench-0", "tool": tool, "input": tool_input}
-            body = {**call, "tool_use_id": f"{index}-{time.time_ns()}"}
-            request(connection, "POST", GATE, json.dumps(body).encode(), token)
+        for number in itertools.count():
+            send(connection, token, name, f"{index}-{time.time_ns()}")
+            if number == 0:
+                answered.wait()
 
     threads = [threading.Thread(target=client, args=(index,)) for index in range(CONNECTIONS)]
     for thread in threads:
@@ -57,17 +68,25 @@ def send_forever(port: int, token: str, name: str) -> None:
         thread.join()
 
 
+def wait_until_idle(port: int, token: str, name: str) -> None:
+    """Wait until the neighbour's last calls are done: one more call of its kind is served after them."""
+    send(connect(port), token, name, "last")
+
+
 def measure(port: int, tokens: tuple[str, str], name: str, seconds: float) -> tuple[float, float]:
     """How many times slower the median and the 99th percentile are beside the neighbour."""
     mine, theirs = tokens
     alone = drive(port, mine, GATE, seconds, 1, "alone")[1]
     command = [sys.executable, __file__, "--neighbour", name, "--port", str(port)]
-    neighbour = subprocess.Popen(command, env={**os.environ, "TOKEN": theirs}, stderr=subprocess.DEVNULL)
-    time.sleep(1.5)
-    beside = drive(port, mine, GATE, seconds, 1, "beside")[1]
-    neighbour.send_signal(signal.SIGKILL)
-    neighbour.wait()
-    time.sleep(1)
+    environment = {**os.environ, "TOKEN": theirs}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as neighbour:
+        assert neighbour.stdout is not None
+        neighbour.stdout.readline()
+        beside = drive(port, mine, GATE, seconds, 1, "beside")[1]
+        neighbour.send_signal(signal.SIGKILL)
+    wait_until_idle(port, theirs, name)
     median = statistics.median(beside) / statistics.median(alone)
     tails = [statistics.quantiles(times, n=100)[98] for times in (beside, alone)]
     return median, tails[0] / tails[1]
