@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import select
 import signal
 import sys
 import time
@@ -45,8 +46,6 @@ ENVIRONMENT = (
 CLONE_NEWNS, CLONE_NEWUSER, MS_REC, MS_PRIVATE = 0x00020000, 0x10000000, 0x4000, 1 << 18
 INNER_ID = "1000"
 SETUP_FAILED = 97  # exit status of a child that could not build the walls
-KILL_GRACE = 5.0  # seconds between the two signals at the deadline
-POLL_SECONDS = 0.02
 
 # A folder of the disk seen copy-on-write: `layer` has the folders upper and work, `above` lies over `path`.
 View = namedtuple("View", "path layer above")  # noqa: PYI024  importing typing takes 5 ms
@@ -83,17 +82,21 @@ def run_contained(command: Sequence[str], setting: Setting) -> Outcome:
 
 def _wait(child: int, deadline: float) -> tuple[int, bool]:
     """Return (exit status, whether the deadline ended it). A death by signal N is 128 + N, as in a shell."""
-    while True:
-        finished, status = os.waitpid(child, os.WNOHANG)
-        if finished:
-            code = os.waitstatus_to_exitcode(status)
-            return (code if code >= 0 else 128 - code), False
-        if time.monotonic() > deadline:
-            # The outermost process: with it end the namespaces and whatever runs in them, stopped or not.
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return 124, True
-        time.sleep(POLL_SECONDS)
+    ended = select.poll()
+    descriptor = os.pidfd_open(child)
+    try:
+        ended.register(descriptor, select.POLLIN)
+        timed_out = not ended.poll(max(0.0, deadline - time.monotonic()) * 1000)
+    finally:
+        os.close(descriptor)
+    if timed_out:
+        # The outermost process: with it end the namespaces and whatever runs in them, stopped or not.
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if timed_out:
+        return 124, True
+    code = os.waitstatus_to_exitcode(status)
+    return (code if code >= 0 else 128 - code), False
 
 
 def _become_contained(command: Sequence[str], setting: Setting, report_end: int) -> None:
