@@ -23,7 +23,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 GATE_SECONDS = 4  # for a statement of the gate
 LONG_SECONDS = 15  # for a statement of a page or an export
 GRACE_SECONDS = 1  # the server ends a statement by itself in time, unless it hangs
-LOOK_SECONDS = 0.5
+LOOK_SECONDS = 0.5  # between two rounds of the watchdog: nothing tells it that a statement hangs
 
 log = logging.getLogger(__name__)
 
