@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from tests.client.runs.conftest import AS_NOBODY, SYSTEM_PYTHON, Machine
+from tests.client.runs.conftest import SYSTEM_PYTHON, Machine, users
 
 pytestmark = pytest.mark.deep  # some 130 machines
 
@@ -158,9 +158,9 @@ def test_a_run_id_is_no_path(run_id: str, machine: Machine) -> None:
     assert "hexadecimal" in done.err
 
 
+# Root reads everything, and only root can become two ordinary users.
+@pytest.mark.parametrize("machine", [user for user in users() if user == "nobody"], indirect=True)
 def test_the_layers_are_private(machine: Machine) -> None:
-    if machine.as_user != AS_NOBODY:
-        pytest.skip("root reads everything")
     process = machine.start("sleep 30", "9" * 32)
     listing = subprocess.run(["setpriv", "--reuid=65533", "--clear-groups", "ls", str(machine.state)], check=False,
                              capture_output=True)  # fmt: skip

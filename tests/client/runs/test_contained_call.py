@@ -9,6 +9,7 @@ import urllib.request
 import pytest
 
 from tests.client.machine import Machine
+from tests.client.runs.conftest import skip_uncontained
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +31,7 @@ def connected(tmp_path, server, tokens, request):
     done = machine.icp("connect", "claude-code", "--url", server.url, ICP_TOKEN=tokens["agent"])
     assert done.returncode == 0, done.stderr
     if "commands run uncontained" in done.stdout:
-        pytest.skip(done.stdout)
+        skip_uncontained(done.stdout)
     server.select(tokens["agent"], machine.session)
     scripts = machine.repository / "scripts"
     scripts.mkdir()
