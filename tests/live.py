@@ -183,7 +183,7 @@ class LiveServer:
         assert status == 200, answer
         assert answer["success"], answer
 
-    def gate(self, token: str, session: str, tool: str, **call: Any) -> tuple[int, Any]:
+    def gate(self, token: str, session: str, tool: str, timeout: float = 70, **call: Any) -> tuple[int, Any]:
         wait, call_id = call.pop("wait_seconds", 0), call.pop("tool_use_id", None)
         body = {
             "session_id": session,
@@ -192,4 +192,4 @@ class LiveServer:
             "wait_seconds": wait,
             "tool_use_id": call_id,
         }
-        return self.api(token, "POST", "gate", body)
+        return self.api(token, "POST", "gate", body, timeout)

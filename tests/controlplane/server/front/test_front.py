@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import resource
 import socket
-import time
 
 import pytest
 
 from tests.live import LiveServer
 
-ANSWER_SECONDS = 5  # loose: the server answers in milliseconds, a stalled one not at all
+ANSWER_SECONDS = 30  # loose: the server answers in milliseconds, a stalled one not at all
 IN_SCOPE = {"file_path": "src/auth/login.ts", "content": "export {}\n"}
 
 
@@ -42,10 +42,15 @@ def answers_as_usual(server: LiveServer, tokens: dict[str, str]) -> None:
         answer.read()
         assert answer.status == 200, path
     connection.close()
-    began = time.monotonic()
-    assert server.gate(tokens["agent"], "s-1", "Write", **IN_SCOPE)[1]["decision"] == "allow"
-    assert server.api(tokens["agent"], "GET", "sessions/s-1")[0] == 200
-    assert time.monotonic() - began < ANSWER_SECONDS
+    status, answer = server.gate(tokens["agent"], "s-1", "Write", timeout=ANSWER_SECONDS, **IN_SCOPE)
+    assert (status, answer["decision"]) == (200, "allow")
+    assert server.api(tokens["agent"], "GET", "sessions/s-1", timeout=ANSWER_SECONDS)[0] == 200
+
+
+def others_are_served(server: LiveServer, tokens: dict[str, str]) -> None:
+    """Ask twice: connections are taken in order, so at the second time all stalled ones have been read."""
+    answers_as_usual(server, tokens)
+    answers_as_usual(server, tokens)
 
 
 def head(path: str, *lines: str) -> bytes:
@@ -71,8 +76,7 @@ WITH_TOKEN = {
 def test_slow_bodies_stall_nobody(server, tokens, sent):
     with contextlib.ExitStack() as stack:
         open_sockets(stack, server, 200, sent)
-        time.sleep(0.2)
-        answers_as_usual(server, tokens)
+        others_are_served(server, tokens)
 
 
 @pytest.mark.parametrize("lines", WITH_TOKEN.values(), ids=WITH_TOKEN)
@@ -80,17 +84,23 @@ def test_slow_bodies_of_a_token_stall_nobody(server, tokens, lines):
     with contextlib.ExitStack() as stack:
         sent = head(*lines, f"Authorization: Bearer {tokens['agent']}") + b"{"
         open_sockets(stack, server, 200, sent)
-        time.sleep(0.2)
-        answers_as_usual(server, tokens)
+        others_are_served(server, tokens)
 
 
+@pytest.fixture
+def many_sockets():
+    """Let this process open what the machine allows: the usual soft limit is 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_sockets")
 def test_a_thousand_half_open_connections_stall_nobody(server, tokens):
     with contextlib.ExitStack() as stack:
-        try:
-            open_sockets(stack, server, 1000, b"POST /api/v1/gate HTTP/1.1\r\nHost: 127.")
-        except OSError:
-            pytest.skip("this machine does not open so many sockets")
-        answers_as_usual(server, tokens)
+        open_sockets(stack, server, 1000, b"POST /api/v1/gate HTTP/1.1\r\nHost: 127.")
+        others_are_served(server, tokens)
 
 
 def test_clients_that_do_not_read_their_answers_stall_nobody(server, tokens):
