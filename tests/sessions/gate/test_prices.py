@@ -16,7 +16,7 @@ from sessions.gate.record import record_alone
 from tests import builders
 from tests.workload import bounded
 
-MOST = 80  # yardsticks: 800 ms on a quiet machine, where an ordinary call takes 1
+MOST = 40  # yardsticks: 400 ms on a quiet machine, where an ordinary call takes 1
 
 
 def patch(files: int) -> dict[str, str]:
