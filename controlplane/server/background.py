@@ -17,10 +17,11 @@ from sessions.approvals.lifecycle import expire_overdue
 from sessions.gate.monitoring.health import alert_on_partial_hooks
 from sessions.live.hub import stop_hub
 from traces.anchors.schedule import send_due_heads
-from traces.counts.counters import count_all
+from traces.counts.counters import count_sealed
+from traces.ledger.new_leaves import LeafFollower
 from traces.ledger.sealing import seal_all
 from traces.outlets.delivery import deliver_all
-from traces.search_index.indexer import index_all
+from traces.search_index.indexer import index_sealed
 from traces.verification.slices import check_due_ledgers
 
 # A thread that computes keeps Python's lock for so long while others wait for it. At the usual 5 ms a cheap
@@ -31,8 +32,8 @@ log = logging.getLogger(__name__)
 
 LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # name, seconds between runs, task
     ("seal ledgers", 1.0, seal_all),
-    ("count entries", 1.0, count_all),
-    ("index entries", 1.0, index_all),
+    ("count entries", 1.0, LeafFollower(count_sealed).run_once),
+    ("index entries", 1.0, LeafFollower(index_sealed).run_once),
     ("expire approvals", 1.0, expire_overdue),
     ("tell outlets", 1.0, deliver_all),
     ("anchor ledgers", 1.0, send_due_heads),

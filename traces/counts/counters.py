@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import threading
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from django.db import connection
 from django.db.models import F, Max
 
 from controlplane.shared.database.sqlite_lock import write_transaction
 from traces.entry_schema import EVOLUTION_CLASS
 from traces.ledger import canonical_json
 from traces.ledger.insert_rows import RowValues, insert_rows
-from traces.ledger.new_leaves import NewLeaves, list_entries_from
+from traces.ledger.new_leaves import list_entries_from
 from traces.models import Counted, EntryCount, FileCount, LedgerEntry, LedgerLeaf, TraceFile
 
 log = logging.getLogger(__name__)
@@ -71,38 +69,6 @@ class CountedEntry(NamedTuple):
 def find_top_directory(path: str) -> str:
     """Return the first two directories: `src/auth` of `src/auth/jwt/sign.ts`, `./` of `README.md`."""
     return "/".join(path.split("/")[:-1][:DIRECTORY_LEVELS])[:MAX_FOLDER_LENGTH] or ROOT_DIRECTORY
-
-
-class Counters:
-    """Update the counts of all workspaces periodically: everything at first, then what has new leaves."""
-
-    def __init__(self) -> None:
-        self._new_leaves = NewLeaves()
-
-    def run(self, stop: threading.Event, every: float = 1.0) -> None:
-        """Run until `stop` is set. Errors are logged and retried; pages add what is not counted yet."""
-        while not stop.is_set():
-            try:
-                self.run_once()
-            except Exception:
-                log.exception("counting failed; trying again")
-            finally:
-                connection.close_if_unusable_or_obsolete()
-            stop.wait(every)
-
-    def run_once(self) -> int:
-        """Return the number of entries counted. 2 queries, 2 more for each workspace with recent leaves."""
-        counted = sum(map(count_sealed, self._new_leaves.list_workspaces()))
-        self._new_leaves.confirm()
-        return counted
-
-
-_counters = Counters()
-
-
-def count_all() -> int:
-    """Run one round over all workspaces, for the server's loop. Return the number of entries counted."""
-    return _counters.run_once()
 
 
 def count_sealed(workspace_id: int) -> int:

@@ -1,4 +1,4 @@
-"""Follow the leaves of the tree: which workspaces have new ones, and which entries a projection still lacks.
+"""Follow the leaves of the tree: update what is derived from them, and list what it still lacks.
 
 Whatever is derived from the ledger is derived from its leaves, in their order and after sealing. Appending
 never waits for it, and what a crash left out is derived later.
@@ -6,14 +6,19 @@ never waits for it, and what a crash left out is derived later.
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
 from collections import deque
+from collections.abc import Callable
 
 from django.db import connection
 from django.db.models import Max
 
 from traces.ledger.sealing import find_sealed_floor
 from traces.models import LedgerEntry, LedgerLeaf
+
+log = logging.getLogger(__name__)
 
 LOOKBACK_SECONDS = 60.0
 _ENTRIES, _LEAVES = LedgerEntry._meta.db_table, LedgerLeaf._meta.db_table
@@ -47,6 +52,34 @@ class NewLeaves:
     def confirm(self) -> None:
         """Take the workspaces of the last call as done. Without it they are listed again."""
         self._seen.append(self._pending)
+
+
+class LeafFollower:
+    """Update rows derived from the leaves of all workspaces: everything at first, then what has new leaves.
+
+    `update` takes the id of a workspace and returns the number of leaves that it has worked on.
+    """
+
+    def __init__(self, update: Callable[[int], int]) -> None:
+        self._update = update
+        self._new_leaves = NewLeaves()
+
+    def run(self, stop: threading.Event, every: float = 1.0) -> None:
+        """Run until `stop` is set. Errors are logged and retried; pages add what is not derived yet."""
+        while not stop.is_set():
+            try:
+                self.run_once()
+            except Exception:
+                log.exception("%s failed; trying again", self._update.__name__)
+            finally:
+                connection.close_if_unusable_or_obsolete()
+            stop.wait(every)
+
+    def run_once(self) -> int:
+        """Return the number of leaves worked on. 2 queries, 2 more for each workspace with recent leaves."""
+        updated = sum(map(self._update, self._new_leaves.list_workspaces()))
+        self._new_leaves.confirm()
+        return updated
 
 
 def list_entries_from(workspace_id: int, leaf: int, limit: int) -> list[int]:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from controlplane.shared.database.sqlite_lock import write_transaction
 from traces.ledger.insert_rows import RowValues, insert_rows
-from traces.ledger.new_leaves import NewLeaves
 from traces.models import LedgerBody, LedgerLeaf, SearchPosting, SearchProgress, SearchTerm, TermKind
 from traces.search_index.terms import IndexTerm, extract_terms, is_attempt
 
@@ -37,38 +35,6 @@ class IndexedEntry:
     entry_id: int
     terms: tuple[IndexTerm, ...]
     attempt: bool
-
-
-class SearchIndexer:
-    """Update the index of all workspaces periodically: everything at first, then what has new leaves."""
-
-    def __init__(self) -> None:
-        self._new_leaves = NewLeaves()
-
-    def run(self, stop: threading.Event, every: float = 1.0) -> None:
-        """Run until `stop` is set. Errors are logged and retried; pages add what is not indexed yet."""
-        while not stop.is_set():
-            try:
-                self.run_once()
-            except Exception:
-                log.exception("indexing failed; trying again")
-            finally:
-                connection.close_if_unusable_or_obsolete()
-            stop.wait(every)
-
-    def run_once(self) -> int:
-        """Return the number of leaves indexed. 2 queries, 2 more for each workspace with recent leaves."""
-        indexed = sum(map(index_sealed, self._new_leaves.list_workspaces()))
-        self._new_leaves.confirm()
-        return indexed
-
-
-_indexer = SearchIndexer()
-
-
-def index_all() -> int:
-    """Run one round over all workspaces, for the server's loop. Return the number of leaves indexed."""
-    return _indexer.run_once()
 
 
 def index_sealed(workspace_id: int) -> int:

@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from controlplane.shared.tokens import create_token
 from tests import builders
-from traces.counts.counters import count_all
+from traces.counts.counters import count_sealed
+from traces.ledger.new_leaves import LeafFollower
 from traces.ledger.sealing import seal_all
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +57,7 @@ def test_asks_beside_calls_sessions_kinds_and_effects(busy, reviewer):
 def test_counted_hours_and_new_entries_add_up(busy, reviewer, agent):
     since = (timezone.now() - timedelta(hours=3)).isoformat()
     seal_all()
-    count_all()
+    LeafFollower(count_sealed).run_once()
     agent.gate("Read", file_path="src/new.ts")
     until = (timezone.now() + timedelta(hours=2)).isoformat()
     assert reviewer.get("interruptions", since=since, until=until).json()["calls"] == 9

@@ -12,7 +12,8 @@ from tests.traces.builders import HOME
 from traces.browser import entry_counts, search
 from traces.browser.search import build_branches, list_newest_ids, list_oldest_ids, load_page
 from traces.counts import counters
-from traces.counts.counters import Counters, count_sealed, find_top_directory, list_uncounted
+from traces.counts.counters import count_sealed, find_top_directory, list_uncounted
+from traces.ledger.new_leaves import LeafFollower
 from traces.ledger.sealing import seal
 from traces.models import Counted, LedgerEntry
 
@@ -77,7 +78,7 @@ def test_list_facets_and_density_agree_with_a_look_at_every_entry(past, monkeypa
         Counted.objects.create(workspace_id=HOME)
         counters._count_batch(HOME)
     if state == "counted":
-        assert Counters().run_once() == 48
+        assert LeafFollower(count_sealed).run_once() == 48
         record(trace("src/new/z.ts"), NOW)
     # One ledger for all queries: building it costs more than a test of its own would give each.
     assert [message for query, keep in QUERIES.items() for message in disagreements(query, keep)] == []

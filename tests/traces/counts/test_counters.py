@@ -9,9 +9,10 @@ from django.db import transaction
 from tests.traces.browser.samples import NOW, record, trace
 from tests.traces.builders import AWAY, HOME
 from traces.counts import counters
-from traces.counts.counters import Counters, count_sealed, find_top_directory, list_uncounted, recount
+from traces.counts.counters import count_sealed, find_top_directory, list_uncounted, recount
 from traces.entries.record import Mutation, MutationAuthor, build_trace_entry
 from traces.ledger.append import NewEntry
+from traces.ledger.new_leaves import LeafFollower
 from traces.ledger.sealing import seal
 from traces.models import Counted, EntryCount, FileCount, TraceFile
 from traces.verification.repair import rebuild_projections
@@ -27,7 +28,7 @@ def test_counts_are_made_once_and_anew_after_a_rebuild(past):
     rebuild_projections(HOME)
     assert (EntryCount.objects.count(), FileCount.objects.count()) == (0, 0)
     assert len(list_uncounted(HOME, 100)) == 48
-    assert Counters().run_once() == 48
+    assert LeafFollower(count_sealed).run_once() == 48
     assert (_entry_counts(), _file_counts()) == before
     with transaction.atomic():
         recount(HOME)
@@ -35,7 +36,7 @@ def test_counts_are_made_once_and_anew_after_a_rebuild(past):
 
 
 def test_the_loop_counts_everything_once_and_then_what_has_come(past):
-    loop = Counters()
+    loop = LeafFollower(count_sealed)
     assert loop.run_once() == 0
     seal(HOME)
     seal(AWAY)

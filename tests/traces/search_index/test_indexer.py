@@ -11,11 +11,12 @@ from django.db import connection
 
 from tests.traces.builders import AWAY, HOME, append
 from traces.ledger.append import NewEntry
+from traces.ledger.new_leaves import LeafFollower
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
 from traces.models import LedgerEntry, SearchPosting, SearchProgress, SearchTerm
 from traces.search_index import indexer, lookup
-from traces.search_index.indexer import SearchIndexer, index_sealed, rebuild_search_index
+from traces.search_index.indexer import index_sealed, rebuild_search_index
 from traces.search_index.lookup import TermCondition, find_matching_entries, list_attempts
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +39,7 @@ def matching(condition, workspace_id=HOME):
 def index():
     for workspace_id in (HOME, AWAY):
         seal(workspace_id)
-    SearchIndexer().run_once()
+    LeafFollower(index_sealed).run_once()
 
 
 def rows():
@@ -75,7 +76,7 @@ def test_many_matches_are_found_by_scanning(monkeypatch, name):
 
 def test_the_loop_indexes_everything_once_and_then_what_has_come(monkeypatch):
     monkeypatch.setattr(indexer, "BATCH_SIZE", 2)
-    loop = SearchIndexer()
+    loop = LeafFollower(index_sealed)
     for number in range(5):
         call(f"src/{number}.ts")
     assert loop.run_once() == 0

@@ -10,9 +10,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from traces.counts.counters import Counters
+from traces.counts.counters import count_sealed
+from traces.ledger.new_leaves import LeafFollower
 from traces.ledger.sealing import Sealer
-from traces.search_index.indexer import SearchIndexer
+from traces.search_index.indexer import index_sealed
 
 
 class Command(BaseCommand):
@@ -26,10 +27,11 @@ class Command(BaseCommand):
 
     def handle(self, *, loop: bool, every: float, **_: Any) -> None:
         sealer = Sealer()
+        followers = [LeafFollower(count_sealed), LeafFollower(index_sealed)]
         if not loop:
             self.stdout.write(f"sealed {sealer.run_once()} entries")
-            Counters().run_once()
-            SearchIndexer().run_once()
+            for follower in followers:
+                follower.run_once()
             return
         stop = threading.Event()
 
@@ -38,12 +40,9 @@ class Command(BaseCommand):
 
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
-        followers = [
-            threading.Thread(target=follower.run, args=(stop, every))
-            for follower in (Counters(), SearchIndexer())
-        ]
-        for thread in followers:
+        threads = [threading.Thread(target=follower.run, args=(stop, every)) for follower in followers]
+        for thread in threads:
             thread.start()
         sealer.run(stop, every)
-        for thread in followers:
+        for thread in threads:
             thread.join()
