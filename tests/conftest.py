@@ -79,6 +79,14 @@ def agent(acme):
 
 
 @pytest.fixture
+def at_work(acme, agent):
+    """The agent, which has selected INT-001 (scope `src/auth/**`) in session s-1."""
+    builders.intent(acme)
+    assert agent.select("INT-001")["success"]
+    return agent
+
+
+@pytest.fixture
 def reviewer(acme):
     return builders.speaker(acme, "reviewer")
 

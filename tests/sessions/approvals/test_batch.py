@@ -10,13 +10,6 @@ from tests import builders
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def at_work(acme, agent):
-    builders.intent(acme)
-    agent.select("INT-001")
-    return agent
-
-
 def ask(agent, path="docs/a.md"):
     return agent.gate("Write", file_path=path, content="x")["approval"]["id"]
 

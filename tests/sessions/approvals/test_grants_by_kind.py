@@ -17,18 +17,6 @@ KIND = "mcp:linear.create_issue"
 FIRST, OTHER = "Broken login", "Broken logout"
 
 
-@pytest.fixture
-def at_work(acme, agent):
-    builders.intent(acme)
-    agent.select("INT-001")
-    return agent
-
-
-@pytest.fixture
-def admin(acme):
-    return builders.speaker(acme, "admin")
-
-
 def run(agent, title, session="s-1", tool="create_issue"):
     return agent.gate(f"mcp__linear__{tool}", session=session, title=title)
 

@@ -20,13 +20,6 @@ pytestmark = pytest.mark.django_db
 OUTSIDE = {"file_path": "docs/design.md", "content": "# new\n"}
 
 
-@pytest.fixture
-def at_work(acme, agent):
-    builders.intent(acme)
-    agent.select("INT-001")
-    return agent
-
-
 def ask(agent, **call):
     return agent.gate("Write", **(call or OUTSIDE))["approval"]["id"]
 

@@ -18,13 +18,6 @@ def page(ivy):
     return builders.signed_in(ivy)
 
 
-@pytest.fixture
-def at_work(acme, agent):
-    builders.intent(acme)
-    assert agent.select("INT-001")["success"]
-    return agent
-
-
 def tried(page, text, **form):
     answer = page.post(f"{PAGE}preview/", {"kind": "command", "text": text, **form})
     return answer, answer.content.decode()

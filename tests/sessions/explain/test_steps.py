@@ -13,13 +13,6 @@ from traces.models import LedgerEntry
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def at_work(acme, agent):
-    builders.intent(acme)
-    assert agent.select("INT-001")["success"]
-    return agent
-
-
 def explained(speaker, tool, session="s-1", viewpoint=None, **tool_input):
     body = {"session_id": session, "tool": tool, "input": tool_input}
     return speaker.post("explain", body | ({"as": viewpoint} if viewpoint else {})).json()

@@ -27,14 +27,6 @@ FIELDS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def at_work(acme, agent):
-    """An agent that has selected INT-001 (scope src/auth/**) in session s-1."""
-    builders.intent(acme)
-    assert agent.select("INT-001")["success"]
-    return agent
-
-
 def policy(workspace, **keys):
     rows = Workspace.objects.filter(pk=workspace.pk)
     rows.update(policy=rows.get().policy | keys, revision=F("revision") + 1)

@@ -20,14 +20,6 @@ PATH = "docs/design.md"
 EDIT = {"file_path": PATH, "old_string": "a", "new_string": "b"}
 
 
-@pytest.fixture
-def at_work(acme, agent):
-    """An agent that has selected INT-001 (scope src/auth/**) in session s-1."""
-    builders.intent(acme)
-    assert agent.select("INT-001")["success"]
-    return agent
-
-
 def settle(reviewer, answer, action="reject", **choice):
     decided = reviewer.post(f"approvals/{answer['approval']['id']}/decide", {"action": action, **choice})
     assert decided.status_code == 200, decided.content

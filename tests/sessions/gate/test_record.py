@@ -12,19 +12,11 @@ from sessions.gate import record, snapshot_cache
 from sessions.gate.check import check_steps
 from sessions.gate.request import parse_gate_request
 from sessions.models import UNIQUE_PENDING_APPROVAL, AgentSession, Approval
-from tests import builders
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
 
 OUT_OF_SCOPE = {"file_path": "docs/design.md", "content": "# no\n"}
-
-
-@pytest.fixture
-def at_work(acme, agent):
-    builders.intent(acme)
-    assert agent.select("INT-001")["success"]
-    return agent
 
 
 def copy_of(row, **changes):

@@ -13,13 +13,6 @@ PAGE = "/w/acme/interruptions/"
 
 
 @pytest.fixture
-def at_work(acme, agent):
-    builders.intent(acme)
-    agent.select("INT-001")
-    return agent
-
-
-@pytest.fixture
 def learned(acme, at_work):
     past(acme, "gh pr create", number=6, by="Rex")
     past(acme, "gh pr create", number=6, by="Ana")

@@ -17,18 +17,6 @@ pytestmark = pytest.mark.django_db
 KIND = "mcp:linear.create_issue"
 
 
-@pytest.fixture
-def at_work(acme, agent):
-    builders.intent(acme)
-    agent.select("INT-001")
-    return agent
-
-
-@pytest.fixture
-def admin(acme):
-    return builders.speaker(acme, "admin")
-
-
 def delete(speaker, rule_id):
     headers = {"Authorization": f"Bearer {speaker.secret}"}
     return speaker.client.delete(f"/api/v1/rules/{rule_id}", headers=headers)

@@ -5,22 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sessions.models import McpServerTool
-from tests import builders
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def at_work(acme, agent):
-    builders.intent(acme)
-    agent.select("INT-001")
-    return agent
-
-
-@pytest.fixture
-def admin(acme):
-    return builders.speaker(acme, "admin")
 
 
 def listed(*tools):

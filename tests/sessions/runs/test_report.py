@@ -37,14 +37,6 @@ def deleted(path: str):
 
 
 @pytest.fixture
-def at_work(acme, agent):
-    """An agent that has selected INT-001 (scope src/auth/**) in session s-1."""
-    builders.intent(acme)
-    assert agent.select("INT-001")["success"]
-    return agent
-
-
-@pytest.fixture
 def run(at_work):
     """A command that the gate allows contained."""
     answer = at_work.gate("Bash", command="npm test", containment=CONTAINMENT)

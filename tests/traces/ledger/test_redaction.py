@@ -18,11 +18,6 @@ def acme(db):
     return builders.workspace()
 
 
-@pytest.fixture
-def admin(acme):
-    return builders.speaker(acme, "admin")
-
-
 def posted(speaker, entry_id="e-1"):
     talk = {"url": "s-1", "ranges": [{"start_line": 1, "end_line": 2, "content_hash": "sha256:aa"}]}
     files = [{"relative_path": "src/a.ts", "conversations": [talk]}]

@@ -10,13 +10,6 @@ from tests import builders
 from tests.sessions.approvals.approval_builders import LIST, ROOT, ask, edit, page
 
 
-@pytest.fixture
-def at_work(acme, agent):
-    builders.intent(acme)
-    agent.select("INT-001")
-    return agent
-
-
 def shell(agent, command, **words):
     return ask(agent, "Bash", command=command, cwd=ROOT, **words)
 
