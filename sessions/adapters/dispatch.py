@@ -76,9 +76,9 @@ def _record_changes(request: HookRequest) -> HookResult:
         session.workspace.local_root,
     )
     disk = Worktree(session.workspace_id, place.disk, {}) if place.disk else None
-    call, contents = _resolve_call(request, session, place.root), request.hook.contents
-    traces = [] if request.hook.failed else build_traces(call, contents, disk)
-    previous, deadline = read_previous_texts(call, contents), time.monotonic() + CLASS_SECONDS
+    call, hook = _resolve_call(request, session, place.root), request.hook
+    traces = [] if hook.failed else build_traces(call, hook, disk)
+    previous, deadline = read_previous_texts(call, hook.contents), time.monotonic() + CLASS_SECONDS
     references = {"tool_use_id": call.call_id, "revision_id": session.revision_id or None}
     for trace in traces:
         in_time = time.monotonic() < deadline

@@ -17,7 +17,7 @@ from controlplane.policy.model import Policy, ToolCall
 from controlplane.policy.paths.canonical import InvalidPath, canonicalize
 from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.paths.raw_path import RawPath
-from sessions.adapters.hook_call import FileContent, mapping
+from sessions.adapters.hook_call import FileContent, HookCall, mapping
 from sessions.previous_text import ReportedTexts
 
 REMOVING_OPERATIONS = frozenset({"delete", "move"})
@@ -25,15 +25,19 @@ DELETED = "DELETED"
 Trace = dict[str, Any]
 
 
-def build_traces(call: ToolCall, contents: tuple[FileContent, ...], disk: Filesystem | None) -> list[Trace]:
-    """Return one trace a file, in the form of `POST /sessions/{id}/traces`. `disk` needs a local root."""
-    by_path = {_workspace_path(content.path, call, call.cwd): content for content in contents}
+def build_traces(call: ToolCall, hook: HookCall, disk: Filesystem | None) -> list[Trace]:
+    """Return one trace a file, in the form of `POST /sessions/{id}/traces`. `disk` needs a local root.
+
+    The range is that of the texts before and after where both are known, else the one that the hook client
+    found, else none.
+    """
+    by_path = {_workspace_path(content.path, call, call.cwd): content for content in hook.contents}
     traces: dict[str, Trace] = {}
     for target in find_targets(call, Policy()).writes:
         path = _workspace_path(target.raw, call, target.cwd)
         trace = _build_trace(path, target, call, by_path.get(path), disk) if path else None
         if trace is not None:
-            traces[path] = trace
+            traces[path] = _range_fields(hook.changed_lines.get(path)) | trace
     return list(traces.values())
 
 
@@ -95,7 +99,11 @@ def _changed_lines(content: FileContent) -> dict[str, int]:
     head = _count_common_lines(iter(before), iter(after))
     tail = _count_common_lines(reversed(before[head:]), reversed(after[head:]))
     start = min(head + 1, max(1, len(after)))
-    return {"start_line": start, "end_line": max(start, len(after) - tail)}
+    return _range_fields((start, max(start, len(after) - tail)))
+
+
+def _range_fields(lines: tuple[int, int] | None) -> dict[str, int]:
+    return {"start_line": lines[0], "end_line": lines[1]} if lines else {}
 
 
 def _count_common_lines(one: Iterator[str], other: Iterator[str]) -> int:

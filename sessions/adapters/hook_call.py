@@ -48,6 +48,8 @@ class HookCall:
     model: Any = ""
     failed: bool = False  # the tool ran and reports that it changed nothing
     contents: tuple[FileContent, ...] = field(default=())
+    # Canonical path -> first and last changed line, found by our hook client in the file as the tool left it.
+    changed_lines: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

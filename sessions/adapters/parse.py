@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from controlplane.shared.errors import NotFoundError
 from sessions.adapters.hook_call import Client, Event, HookCall, first, mapping
 from sessions.adapters.registry import CLIENTS
 from sessions.errors import GateInputError
 from sessions.gate.request import GateRequest, parse_gate_request
+from traces.entry_schema import MAX_LINE_LENGTH
 
 CLIENT_KEY = "icp"  # the one key that our hook client adds to the payload of the agent
 CLIENT_FIELDS = frozenset(
@@ -22,7 +26,16 @@ CLIENT_FIELDS = frozenset(
         "dry_run",
         "client_version",
         "containment",
+        "changed_lines",
     }
+)
+MAX_CHANGED_FILES = 500
+LineNumber = Annotated[int, Field(ge=1, lt=MAX_LINE_LENGTH)]
+CHANGED_LINES: TypeAdapter[dict[str, tuple[LineNumber, LineNumber]]] = TypeAdapter(
+    Annotated[dict[str, tuple[LineNumber, LineNumber]], Field(max_length=MAX_CHANGED_FILES)]
+)
+BAD_CHANGED_LINES = (
+    f"changed_lines must be an object of at most {MAX_CHANGED_FILES} files: path to [first, last] line."
 )
 EVENT_NAME_KEYS = ("hook_event_name", "hookEventName", "agent_action_name")
 NO_TOOL = "-"  # stands for the tool of an event that has none
@@ -61,8 +74,10 @@ def parse_hook(agent: str, event: str, payload: Any, size: int) -> tuple[HookCal
         raise GateInputError(
             f"The payload is of {name!r}, but was sent as {event!r}: correct the hook's address."
         )
-    hook = client.parse(payload, kind)
-    return hook, parse_gate_request(_gate_body(agent, hook, _client_fields(payload)), size)
+    client_fields = _client_fields(payload)
+    changed_lines = _parse_changed_lines(client_fields.pop("changed_lines", None))
+    hook = replace(client.parse(payload, kind), changed_lines=changed_lines)
+    return hook, parse_gate_request(_gate_body(agent, hook, client_fields), size)
 
 
 def _client_fields(payload: dict[str, Any]) -> dict[str, Any]:
@@ -72,6 +87,16 @@ def _client_fields(payload: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(fields, dict) or set(fields) - CLIENT_FIELDS:
         raise GateInputError(f"{CLIENT_KEY} must be an object of: {', '.join(sorted(CLIENT_FIELDS))}.")
     return dict(mapping(fields))
+
+
+def _parse_changed_lines(value: Any) -> dict[str, tuple[int, int]]:
+    try:
+        lines = CHANGED_LINES.validate_python(value or {})
+    except ValidationError as error:
+        raise GateInputError(BAD_CHANGED_LINES) from error
+    if any(first > last for first, last in lines.values()):
+        raise GateInputError(BAD_CHANGED_LINES)
+    return lines
 
 
 def _gate_body(agent: str, hook: HookCall, client_fields: dict[str, Any]) -> dict[str, Any]:

@@ -37,9 +37,10 @@ CONTAINMENT_KEY = "icp_containment"  # our hook client takes it out and rewrites
 CONTEXT_EVENTS = frozenset({Event.PROMPT, Event.SESSION_START})
 DESCRIPTION = (
     "The body is what the client gives its hook; `icp` may stand beside it, an object with `root`, "
-    "`revision_id`, `client_version`, `current_content_hashes`, `links`, `wait_seconds` (0 to 55, cut to "
-    "what the client waits for) and `dry_run`. The answer is in the client's own form. Before a tool, every "
-    "answer is a 200, because clients let the tool run on anything else: a bad token, a malformed body or an "
+    "`revision_id`, `client_version`, `current_content_hashes`, `links`, `changed_lines` (after a tool: "
+    "path to its first and last changed line), `wait_seconds` (0 to 55, cut to what the client waits for) "
+    "and `dry_run`. The answer is in the client's own form. Before a tool, every answer is a 200, because "
+    "clients let the tool run on anything else: a bad token, a malformed body or an "
     "error of the server is a denial in that form, named in the header X-ICP-Error. `{}` says that there "
     "is no objection, and leaves the client's own permission prompt in place. Where a human must approve, "
     "it is a denial with the approval's reference: the same call, sent again once it is approved, runs."

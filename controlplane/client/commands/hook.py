@@ -8,6 +8,7 @@ import sys
 import time
 
 from controlplane.client.agents import CLIENTS, find_refusal, no_objection
+from controlplane.client.call_changes import find_changed_lines, hash_command_words
 from controlplane.client.call_context import (
     VERSION,
     compute_hashes,
@@ -122,15 +123,21 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
     root, containment = connection["root"], describe_containment(agent)
     if has_held_runs():
         load_program().land_held_runs(connection)
+    hashes = compute_hashes(payload, root)
+    changed_lines = {}
+    if event not in CLIENTS[agent].gates.split():  # the tool has run
+        hashes = {**hash_command_words(payload, root), **hashes}
+        changed_lines = find_changed_lines(payload, root)
     payload["icp"] = {
         "root": root,
         "repository": connection["repository"],
         "revision_id": read_revision(root),
         "client_version": VERSION,
-        "current_content_hashes": compute_hashes(payload, root),
+        "current_content_hashes": hashes,
         "links": resolve_links(payload, root),
         "wait_seconds": max(0, min(connection["wait"], CLIENTS[agent].wait, seconds - 1)),
         **({"containment": containment} if containment else {}),
+        **({"changed_lines": changed_lines} if changed_lines else {}),
     }
     answer, decision = post(
         f"{connection['url']}/hooks/{agent}/{event}",

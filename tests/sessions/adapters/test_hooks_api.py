@@ -300,3 +300,29 @@ def test_the_api_document_has_the_route(client):
     document = yaml.safe_load(client.get(reverse("schema")).content)
     operation = document["paths"]["/hooks/{agent}/{event}"]["post"]
     assert operation["operationId"] == "hooks"
+
+
+BAD_LINES = {
+    "a list": ["a.ts"],
+    "line 0": {"a.ts": [0, 1]},
+    "backwards": {"a.ts": [2, 1]},
+    "one": {"a.ts": [1]},
+    "a text": {"a.ts": ["x", 1]},
+    "beyond": {"a.ts": [1, 2**31]},
+    "too many files": {f"{number}.ts": [1, 1] for number in range(501)},
+}
+
+
+@pytest.mark.parametrize("lines", BAD_LINES.values(), ids=BAD_LINES)
+def test_changed_lines_that_cannot_be_are_refused_and_nothing_is_recorded(agent, everywhere, lines):
+    case = captured.one("claude-code", "PostToolUse-Edit")
+    answer = hook(agent, "claude-code", case.event, case.payload | {"icp": {"changed_lines": lines}})
+    assert answer.status_code == 400
+    assert "changed_lines must be an object" in answer.json()["error"]
+    assert recorded() == {}
+
+
+def test_the_texts_of_a_payload_count_more_than_the_lines_of_the_hook(agent, everywhere):
+    replay(agent, "claude-code", "PostToolUse-Edit", icp={"changed_lines": {"app.py": [7, 9]}})
+    (lines,) = TraceFile.objects.get().ranges.values_list("start_line", "end_line")
+    assert lines == (1, 1)
