@@ -98,6 +98,19 @@ def test_everything_flows_both_ways(ada):
     assert ada.files() == before
 
 
+def test_lessons_in_other_forms_are_recorded_and_the_file_stays_as_it_is(ada):
+    ada.folder.mkdir()
+    notes = ada.folder / "AGENT.md"
+    notes.write_text("# Notes\n\n## Lessons Learned\n_ours_\n- [2026-02-20] Slow.\n- **Issue** is odd.\n")
+    before = notes.read_bytes()
+    assert "AGENT.md line 4 is in no lesson: _ours_" in ada.sync()
+    assert notes.read_bytes() == before
+    lessons = ada.api("GET", "lessons")[1]["results"]
+    assert {one["problems"] for one in lessons} == {"Slow.", "**Issue** is odd."}
+    ada.sync()
+    assert len(ada.api("GET", "lessons")[1]["results"]) == 2
+
+
 def test_a_retired_lesson_leaves_the_file_and_other_text_stays(ada):
     ada.folder.mkdir()
     notes = ada.folder / "AGENT.md"

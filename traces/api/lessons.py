@@ -25,6 +25,7 @@ from traces.api import lessons_schema, schema
 from traces.api.views import MARKDOWN, StreamView, choose_format, markdown_response
 from traces.lessons import retire
 from traces.lessons.agent_md import parse_agent_md, render_agent_md
+from traces.lessons.other_forms import UnreadLine
 from traces.lessons.store import (
     MAX_LESSONS,
     Lesson,
@@ -75,15 +76,16 @@ class LessonsView(StreamView):
     def post(self, request: Request) -> Response:
         raw = read_body(request, (JSON_TYPE, *MARKDOWN_TYPES))
         by = self.bearer.name
-        new_lessons = (
-            _parse_agent_md(raw) if read_media_type(request) in MARKDOWN_TYPES else [_parse_lesson(raw)]
-        )
+        is_file = read_media_type(request) in MARKDOWN_TYPES
+        new_lessons, unread = _parse_agent_md(raw) if is_file else ([_parse_lesson(raw)], [])
         with transaction.atomic():
             recorded = sum(
                 record_lesson(self.bearer.workspace_id, replace(lesson, by=by), self.actor)
                 for lesson in new_lessons
             )
-        answer = {"recorded": recorded, "duplicates": len(new_lessons) - recorded}
+        answer: dict[str, Any] = {"recorded": recorded, "duplicates": len(new_lessons) - recorded}
+        if unread:
+            answer["not_understood"] = [asdict(line) for line in unread]
         return Response(answer, status=201 if recorded else 200)
 
 
@@ -151,7 +153,7 @@ def _parse_lesson(raw: bytes) -> NewLesson:
     return NewLesson(**fields, section=section, source=source)
 
 
-def _parse_agent_md(raw: bytes) -> list[NewLesson]:
+def _parse_agent_md(raw: bytes) -> tuple[list[NewLesson], list[UnreadLine]]:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

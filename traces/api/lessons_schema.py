@@ -59,6 +59,16 @@ class LessonPage(Body):
     next = StrField(allow_null=True)
 
 
+class UnreadLineAnswer(Body):
+    line = IntField(help_text="Its number in the file, from 1.")
+    text = StrField()
+
+
 class LearnedAnswer(Body):
     recorded = IntField()
     duplicates = IntField(help_text="Lessons that were known already.")
+    not_understood = UnreadLineAnswer(
+        many=True,
+        required=False,
+        help_text="Lines of an AGENT.md below a heading of lessons that are in no lesson; absent for none.",
+    )

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
+from traces.lessons.other_forms import MAX_UNREAD_LINES, UnreadLine, parse_other_forms
 from traces.lessons.store import Lesson, LessonSection, LessonSource, NewLesson
 
 
@@ -54,17 +55,29 @@ def render_agent_md(lessons: Iterable[Lesson]) -> str:
     return "".join(_render_block(lesson) for lesson in lessons)
 
 
-def parse_agent_md(text: str) -> list[NewLesson]:
-    """The blocks of a file, each with its section. What stands outside of them is left alone."""
+def parse_agent_md(text: str) -> tuple[list[NewLesson], list[UnreadLine]]:
+    """Return the lessons of a file, and the lines of its sections of lessons that are in none.
+
+    Blocks of our own form come first, then those of `other_forms`. What stands outside is left alone.
+    """
     text = text.replace("\r\n", "\n")
-    lessons = []
+    lessons: list[NewLesson] = []
+    unread: list[UnreadLine] = []
+    rest: list[str] = []
+    position = 0
     for heading in _BLOCK.finditer(text):
         following = _HEADING.search(text, heading.end())
-        block = text[heading.end() : following.start() if following else len(text)]
-        lesson = _parse_block(_SECTIONS[heading["heading"]], heading["day"], block)
+        end = following.start() if following else len(text)
+        lesson = _parse_block(_SECTIONS[heading["heading"]], heading["day"], text[heading.end() : end])
         if lesson:
             lessons.append(lesson)
-    return lessons
+        else:
+            unread.append(UnreadLine(text.count("\n", 0, heading.start()) + 1, heading[0]))
+        # Line feeds in the place of the block keep the numbers of the lines after it.
+        rest += [text[position : heading.start()], "\n" * text.count("\n", heading.start(), end)]
+        position = end
+    others, lines = parse_other_forms("".join([*rest, text[position:]]))
+    return lessons + others, sorted(unread[:MAX_UNREAD_LINES] + lines, key=lambda one: one.line)
 
 
 def _render_block(lesson: Lesson) -> str:

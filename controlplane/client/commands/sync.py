@@ -95,9 +95,9 @@ class SyncRun:
     def get(self, path: str) -> bytes:
         return request(self.connection, "GET", path).read()
 
-    def send(self, method: str, path: str, data: bytes, kind: str) -> None:
-        if not self.dry_run:
-            request(self.connection, method, path, data, kind).read()
+    def send(self, method: str, path: str, data: bytes, kind: str) -> bytes:
+        """Return the answer; nothing in a dry run."""
+        return b"" if self.dry_run else request(self.connection, method, path, data, kind).read()
 
 
 def add_sync_arguments(command: argparse.ArgumentParser) -> None:
@@ -209,15 +209,22 @@ def sync_traces(run: SyncRun) -> None:
 
 
 def sync_lessons(run: SyncRun) -> None:
-    """Record the file's lessons, append missing ones, remove retired ones."""
+    """Record the file's lessons, append those that it lacks in any form, remove retired ones."""
     name = "AGENT.md"
     file_text = run.read(name) or b""
     if file_text.strip():
-        run.send("POST", "lessons", file_text, MARKDOWN)
+        answer = json.loads(run.send("POST", "lessons", file_text, MARKDOWN) or b"{}")
+        for line in answer.get("not_understood", []):
+            print(f"{name} line {line['line']} is in no lesson: {escape_unprintable(line['text'])}")
     retired = _parse_blocks(run.get("lessons?format=markdown&state=retired"))
     text = LESSON.sub(lambda block: b"" if _normalize_space(block[0]) in retired else block[0], file_text)
     file_blocks, registry_blocks = _parse_blocks(text), _parse_blocks(run.get("lessons?format=markdown"))
-    missing = [registry_blocks[words] for words in registry_blocks if words not in file_blocks]
+    file_words = _normalize_space(text)
+    missing = [
+        block
+        for words, block in registry_blocks.items()
+        if words not in file_blocks and not _contains_lines(file_words, block)
+    ]
     if missing:
         head = text.rstrip(b"\n") + b"\n\n" if text.strip() else b""
         text = head + b"\n\n".join(missing) + b"\n"
@@ -228,6 +235,12 @@ def sync_lessons(run: SyncRun) -> None:
 def _parse_blocks(text: bytes) -> dict[bytes, bytes]:
     """Return the blocks of a file, keyed by their text with normalized white space."""
     return {_normalize_space(block): block.strip() for block in LESSON.findall(text)}
+
+
+def _contains_lines(file_words: bytes, block: bytes) -> bool:
+    """Return whether every line of a block's text is in the file: people write lessons in other forms."""
+    lines = block.partition(b":**\n")[2].splitlines()
+    return bool(lines) and all(_normalize_space(line) in file_words for line in lines)
 
 
 def _normalize_space(block: bytes) -> bytes:

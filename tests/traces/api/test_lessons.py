@@ -128,3 +128,12 @@ def test_pages_of_lessons_leave_no_retired_one_in(agent, reviewer):
     second = agent.get("lessons", limit=2, cursor=first["next"]).json()
     found = [one["problems"] for one in first["results"] + second["results"]]
     assert (found, second["next"]) == (["no 4", "no 1", "no 0"], None)
+
+
+def test_what_a_file_says_in_other_words_is_recorded_or_named(agent):
+    text = "# Lessons\nodd\n- [2026-02-20] one\n- two\n"
+    assert post_file(agent, text).json() == {
+        "recorded": 2,
+        "duplicates": 0,
+        "not_understood": [{"line": 2, "text": "odd"}],
+    }

@@ -42,7 +42,7 @@ def test_lessons_come_back_the_same(blocks, day, section):
         if (text := "\n".join(line.rstrip() for line in "\n".join(lines).strip().splitlines()))
     ]
     written = render_agent_md([Lesson("id", day, "src/a.ts", text, section=section) for text in texts])
-    read = parse_agent_md(written)
+    read, _ = parse_agent_md(written)
     assert [(one.file, one.learned_on, one.section) for one in read] == [("src/a.ts", day, section)] * len(
         texts
     )
@@ -63,12 +63,12 @@ def test_each_section_of_agent_md_has_its_heading_and_label():
         "Never in floats.\n\n"
         "## Constraint (2026-02-21)\n\n**File:** src/b.ts\n**Constraint:**\nAt most 400 lines.\n\n"
     )
-    read = parse_agent_md(text)
+    read, _ = parse_agent_md(text)
     assert [(one.section, one.file, one.problems) for one in read] == [
         (one.section, one.file, one.problems) for one in kept
     ]
     assert {one.source for one in read} == {LessonSource.IMPORT}
-    assert parse_agent_md("## Constraint (2026-02-21)\n**Problems:**\nnot its label\n") == []
+    assert parse_agent_md("## Constraint (2026-02-21)\n**Problems:**\nnot its label\n")[0] == []
 
 
 def test_agent_md_as_people_write_it_is_read():
@@ -77,5 +77,5 @@ def test_agent_md_as_people_write_it_is_read():
         "## Lesson Learned (2026-02-30)\n**Problems:**\nno such day\n\n## Lesson Learned (2026-02-22)\n**File:** b.ts\n\n"
         "## Other\n**Problems:**\nnot a lesson\n## Lesson Learned (2026-02-23)\r\n**Problems:** on one line\r\n"
     )
-    found = [(one.file, one.problems, one.learned_on.isoformat()) for one in parse_agent_md(text)]
+    found = [(one.file, one.problems, one.learned_on.isoformat()) for one in parse_agent_md(text)[0]]
     assert found == [("a.ts", "bad\nworse", "2026-02-21"), ("", "on one line", "2026-02-23")]
