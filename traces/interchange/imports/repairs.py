@@ -26,12 +26,20 @@ ID_FIELDS = ("id", "trace_id", "req_id", "call_id")
 TIME_FIELDS = ("timestamp", "ts", "time", "created_at")
 CLASS_FIELDS = ("mutation_class", "mutationClass", "classification")
 INTENT_FIELDS = ("intent_id", "intentId", "active_intent_id", "spec_id")
-PATH_FIELDS = ("relative_path", "relativePath", "path", "file", "filePath", "file_path")
+PATH_FIELDS = (
+    "relative_path", "relativePath", "relative_file_path", "relativeFilePath", "path", "file", "filePath",
+    "file_path", "target_file", "targetFile",
+)  # fmt: skip
+PATH_LIST_FIELDS = ("files", "target_files", "targetFiles", "affected_files", "affectedFiles")
 HASH_FIELDS = ("content_hash", "contentHash", "sha256", "hash", "after_hash")
-SESSION_FIELDS = ("url", "session_id", "taskId", "task_id")
-MODEL_FIELDS = ("model_identifier", "model_id", "actor_id")
+SESSION_FIELDS = ("url", "session_id", "sessionId", "taskId", "task_id")
+MODEL_FIELDS = ("model_identifier", "modelIdentifier", "model_id", "modelId", "model", "actor_id")
+LINE_FIELDS = (("start_line", "end_line"), ("startLine", "endLine"), ("start", "end"))
 REVISION_FIELDS = ("revision_id", "revision", "commit")
-INTENT_RELATIONS = ("intent", "specification", "requirement")
+INTENT_RELATION = "intent"
+REFERENCE_RELATIONS = ("specification", "requirement")  # an intent only where the record names none
+REFERENCE_TYPE = "reference"
+HOLDER_FIELDS = ("payload", "metadata", "data")  # objects in a record that may hold what it is about
 NO_INTENT_VALUES = frozenset({"", "UNSPECIFIED", "N/A", "NONE", "NULL", "UNKNOWN"})
 READ_ONLY_TOOLS = frozenset({"read_file", "list_files", "search_files", "select_active_intent"})
 UNKNOWN_TIME = "1970-01-01T00:00:00Z"
@@ -126,13 +134,28 @@ def _find_mutation_class(record: dict[str, Any]) -> str:
 
 def _find_files(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the files of a record: a list of them, a list of changed ranges, or the record itself."""
-    files = record.get("files")
-    if isinstance(files, list):
-        return [
-            {"relative_path": file} if isinstance(file, str) else file
-            for file in files
-            if isinstance(file, (str, dict))
-        ]
+    if isinstance(record.get("files"), list):
+        return _to_file_dicts(record["files"])
+    if _first_text(record, ("tool",)) in READ_ONLY_TOOLS:
+        return []
+    for holder in (record, *(_dict_or_empty(record.get(name)) for name in HOLDER_FIELDS)):
+        if files := _find_files_in(holder):
+            return files
+    return []
+
+
+def _to_file_dicts(files: list[Any]) -> list[dict[str, Any]]:
+    return [
+        {"relative_path": file} if isinstance(file, str) else file
+        for file in files
+        if isinstance(file, (str, dict))
+    ]
+
+
+def _find_files_in(record: dict[str, Any]) -> list[dict[str, Any]]:
+    for name in PATH_LIST_FIELDS:
+        if isinstance(files := record.get(name), list):
+            return _to_file_dicts(files)
     changed_ranges = _dicts_in(record.get("modified_ranges"))
     if changed_ranges:
         return [
@@ -142,9 +165,11 @@ def _find_files(record: dict[str, Any]) -> list[dict[str, Any]]:
             }
             for changed_range in changed_ranges
         ]
-    if _first_text(record, PATH_FIELDS) and record.get("tool") not in READ_ONLY_TOOLS:
+    if _first_text(record, PATH_FIELDS):
         return [record]
-    return []
+    ranges = record.get("ranges")
+    ranges = [ranges] if isinstance(ranges, dict) else _dicts_in(ranges)
+    return [{**item, "ranges": [item]} for item in ranges if _first_text(item, PATH_FIELDS)]
 
 
 def _repair_file(file: dict[str, Any], record: dict[str, Any], repair: Repair) -> dict[str, Any] | None:
@@ -161,11 +186,12 @@ def _repair_file(file: dict[str, Any], record: dict[str, Any], repair: Repair) -
     if path != value:
         repair.add_remark("PATH_FORM", f"Changed {value!r} to {path!r}.")
     conversations = _dicts_in(file.get("conversations")) or [file]
+    holders = [_dict_or_empty(record.get(name)) for name in HOLDER_FIELDS]
     return {
         "relative_path": path,
         **_find_hash(file),
         "conversations": [
-            _repair_conversation(conversation, [conversation, file, record], repair)
+            _repair_conversation(conversation, [conversation, file, record, *holders], repair)
             for conversation in conversations
         ],
     }
@@ -190,27 +216,42 @@ def _repair_conversation(
 
 def _repair_ranges(value: Any, repair: Repair) -> Iterable[dict[str, Any]]:
     for item in [value] if isinstance(value, dict) else _dicts_in(value):
-        line_range = {name: item.get(name) for name in ("start_line", "end_line")}
-        start, end = line_range.values()
+        start, end = next(
+            ((item[first], item[last]) for first, last in LINE_FIELDS if first in item and last in item),
+            (None, None),
+        )
         if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end:
-            yield line_range | _find_hash(item)
-        elif any(value is not None for value in line_range.values()):
+            yield {"start_line": start, "end_line": end} | _find_hash(item)
+        elif start is not None or end is not None:
             repair.add_remark("RANGE_LEFT_OUT", f"Skipped lines {start} to {end}: not a valid range.")
 
 
 def _repair_related(sources: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """Return the intents of a conversation, its own first; other relations as they are."""
-    relations: list[dict[str, str]] = []
-    for source in sources:
-        value = source.get("related")
-        for item in value if isinstance(value, list) else []:
-            related = {"type": "intent", "value": item} if isinstance(item, str) else _dict_or_empty(item)
-            kind, value = related.get("type"), related.get("value")
-            if isinstance(kind, str) and isinstance(value, str):
-                relations.append({"type": INTENT_TYPE if kind in INTENT_RELATIONS else kind, "value": value})
-        if intent_id := _find_intent(source):
-            relations.insert(0, {"type": INTENT_TYPE, "value": intent_id})
+    """Return the intents of a conversation, its own first; other relations as they are.
+
+    A specification is an intent where the record names none otherwise; beside a named one it is a document
+    that the work refers to.
+    """
+    named = [intent_id for source in reversed(sources) if (intent_id := _find_intent(source))]
+    pairs = [pair for source in sources for pair in _list_relations(source)]
+    named += [value for kind, value in pairs if kind == INTENT_RELATION]
+    relations = [{"type": INTENT_TYPE, "value": intent_id} for intent_id in named]
+    for kind, value in pairs:
+        if kind in REFERENCE_RELATIONS and value not in named:
+            relations.append({"type": REFERENCE_TYPE if named else INTENT_TYPE, "value": value})
+        elif kind not in {INTENT_RELATION, *REFERENCE_RELATIONS}:
+            relations.append({"type": kind, "value": value})
     return [relation for index, relation in enumerate(relations) if relation not in relations[:index]]
+
+
+def _list_relations(source: dict[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield (type, value) of what a source is related to; a bare text is an intent."""
+    related = source.get("related")
+    for item in related if isinstance(related, list) else []:
+        relation = {"type": INTENT_RELATION, "value": item} if isinstance(item, str) else _dict_or_empty(item)
+        kind, value = relation.get("type"), relation.get("value")
+        if isinstance(kind, str) and isinstance(value, str):
+            yield kind, value
 
 
 def _find_intent(source: dict[str, Any]) -> str:

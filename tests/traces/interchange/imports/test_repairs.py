@@ -26,8 +26,17 @@ pytestmark = pytest.mark.django_db
         ),
         (
             {"files": [{"path": "a.js", "related": [{"type": "intent", "value": "INT-4"}, {"type": "specification", "value": "R"}]}]},
-            [("a.js", "INT-4", ""), ("a.js", "R", "")],
+            [("a.js", "INT-4", "")],
         ),
+        (
+            {"files": [{"path": "a.js", "related": [{"type": "specification", "value": "R"}, {"type": "requirement", "value": "Q"}]}]},
+            [("a.js", "R", ""), ("a.js", "Q", "")],
+        ),
+        ({"ranges": {"file": "b.py", "content_hash": "sha256:cc"}, "trace_id": "t"}, [("b.py", "", "sha256:cc")]),
+        ({"ranges": [{"file": "b.py"}, {"file": "c.py"}], "intent_id": "INT-1"}, [("b.py", "INT-1", ""), ("c.py", "INT-1", "")]),
+        ({"payload": {"target_files": ["a.js"]}, "intent_id": "INT-1"}, [("a.js", "INT-1", "")]),
+        ({"files": [{"relative_file_path": "src\\a.js"}]}, [("src/a.js", "", "")]),
+        ({"tool": "read_file", "ranges": {"file": "b.py"}}, []),
         ({"spec_id": "UNSPECIFIED", "files": [{"file": "a.js", "ranges": [{"start_line": 1, "end_line": -1}]}]}, [("a.js", "", "")]),
     ],
 )  # fmt: skip
@@ -62,3 +71,24 @@ def test_a_record_that_says_all_stays_as_it_is():
     report = bring(line_of(record), lenient=True)
     assert report.warnings == []
     assert read_body(traces().get()) == record
+
+
+def test_what_a_record_refers_to_beside_its_intent_stays_in_the_entry():
+    related = [{"type": "intent", "value": "INT-4"}, {"type": "specification", "value": "Phase 1: Core"}]
+    bring(line_of({"id": "a", "files": [{"path": "a.js", "related": related}]}), lenient=True)
+    (conversation,) = read_body(traces().get())["files"][0]["conversations"]
+    assert conversation["related"] == [
+        {"type": "specification", "value": "INT-4"},
+        {"type": "reference", "value": "Phase 1: Core"},
+    ]
+
+
+def test_lines_sessions_and_models_are_found_by_their_other_names():
+    record = {
+        "id": "a", "model": "m-1", "metadata": {"session_id": "s-9"},
+        "files": [{"path": "a.js", "ranges": [{"startLine": 2, "endLine": 4, "contentHash": "sha256:" + "a" * 64}]}],
+    }  # fmt: skip
+    bring(line_of(record), lenient=True)
+    (conversation,) = read_body(traces().get())["files"][0]["conversations"]
+    assert (conversation["url"], conversation["contributor"]["model_identifier"]) == ("s-9", "m-1")
+    assert conversation["ranges"] == [{"start_line": 2, "end_line": 4, "content_hash": "sha256:" + "a" * 64}]
