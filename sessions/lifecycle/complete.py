@@ -6,11 +6,13 @@ from typing import Any
 
 from django.db import transaction
 
+from controlplane.policy.model import IntentStatus
 from controlplane.shared.masking import to_storable
 from intents import registry
 from intents.evidence.records import BY_POLICY
 from sessions.approvals.lifecycle import find_pending, open_request
 from sessions.approvals.reach import ReachRating
+from sessions.errors import IntentNotActiveError
 from sessions.lifecycle.claims import CLAIMS_FIELD, build_claims
 from sessions.lifecycle.request_scope import compute_request_digest
 from sessions.lifecycle.session_context import SessionContext, load_active_context
@@ -31,6 +33,8 @@ def complete_intent(session: AgentSession, notes: str, actor: str, evidence: Any
         if claims:
             reason = f"evidence for {len(claims)} of {len(intent.acceptance_criteria)} criteria"
             registry.claim_criteria(intent, claims, actor=actor, reason=reason)
+            if intent.status != IntentStatus.IN_PROGRESS:  # somebody has closed it meanwhile
+                raise IntentNotActiveError
         if context.policy.completion == "agent":
             registry.complete(intent, actor=actor, confirmed_by=BY_POLICY, reason=notes)
             return None

@@ -91,6 +91,13 @@ def test_a_page_shows_hostile_texts_as_texts(acme, page, path):
     assert "<script>alert" not in page.get(f"{BASE}{path}").content.decode()
 
 
+def test_the_page_says_that_nobody_owns_an_intent_and_that_no_reason_was_given(acme, page):
+    builders.intent(acme, status="BLOCKED")
+    text = page.get(f"{BASE}INT-001/").content.decode()
+    assert "<dd>nobody</dd>" in text
+    assert "No reason was given." in text
+
+
 def test_ada_moves_an_intent(page, auth):
     answer = page.post(
         f"{BASE}INT-001/move/", {"status": "BLOCKED", "blocked_reason": "Redis", "version": "1"}, follow=True

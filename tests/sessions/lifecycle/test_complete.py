@@ -12,6 +12,7 @@ from django.db.models import F
 
 from controlplane.models import Workspace
 from intents.models import Intent
+from sessions.lifecycle.claims import build_claims
 from sessions.models import Approval
 from tests import builders
 from traces.ledger.append import read_body
@@ -337,6 +338,19 @@ def test_an_older_card_confirms_what_it_shows(at_work, reviewer):
     assert reviewer.post(f"approvals/{older}/decide", {"action": "approve"}).status_code == 200
     (record,) = Intent.objects.get().acceptance_evidence
     assert (record["status"], record["evidence"]) == ("met", [NOTE])
+
+
+def test_nothing_is_claimed_for_an_intent_that_somebody_closes_meanwhile(at_work, monkeypatch):
+    def build_and_close(session, intent, sent):
+        claims = build_claims(session, intent, sent)
+        Intent.objects.update(status="ABANDONED")
+        return claims
+
+    monkeypatch.setattr("sessions.lifecycle.complete.build_claims", build_and_close)
+    answer = complete(at_work, NOTE)
+    assert (answer.status_code, answer.json()["error_type"]) == (409, "MISSING_OR_INVALID_INTENT")
+    assert Intent.objects.get().acceptance_evidence == []
+    assert not Approval.objects.exists()
 
 
 def test_the_next_session_is_told_what_is_claimed(acme, at_work):
