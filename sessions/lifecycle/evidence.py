@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from controlplane.policy.calls.resolve_tool import resolve_tool
@@ -25,6 +26,7 @@ from traces.models import EntryKind, LedgerEntry, TraceFile
 
 Piece = Mapping[str, Any]
 MAX_SCANNED = 500  # newest entries of the intent, where a command is named by its text
+MAX_CHANGES = 20  # newest changes of a file: somebody may have posted others for the intent
 MAX_COMMAND = 2_000  # characters that a document keeps
 _BATCH = 50
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -35,7 +37,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 _COMMAND_KINDS = frozenset({ToolKind.SHELL, ToolKind.MONITOR})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EvidenceFinder:
     """Find evidence in the workspace of `session` for the intent with this id."""
 
@@ -44,8 +46,9 @@ class EvidenceFinder:
     _known: dict[str, bool] = field(default_factory=dict)  # whether a session had selected the intent
 
     def find(self, piece: Piece) -> dict[str, Any]:
-        """Return a piece of evidence as documents keep it. At most 4 queries; more for a command's text.
+        """Return a piece of evidence as documents keep it. At most 4 queries.
 
+        The first one that is named by a command's text costs up to 12 more.
         Raise InvalidInputError for one that is not there, or belongs to something else.
         """
         name = _choose_name(piece)
@@ -74,8 +77,8 @@ class EvidenceFinder:
             intent_id=self.intent_id,
             imported=False,
         )
-        newest = files.select_related("entry").order_by("-pk").first()
-        return newest.entry if newest is not None else None
+        newest = files.select_related("entry").order_by("-pk")[:MAX_CHANGES]
+        return next((file.entry for file in newest if self._had_selected(file.session_id)), None)
 
     def _find_command(self, name: str, piece: Piece) -> dict[str, Any]:
         decision = self._find_call(name, piece[name])
@@ -108,16 +111,25 @@ class EvidenceFinder:
         return self._find_entry("decision", value)
 
     def _find_newest_run(self, command: str) -> LedgerEntry:
-        wanted = _to_stored(command)
+        row_id = self._newest_runs.get(_to_stored(command))
+        if row_id is None:
+            raise InvalidInputError(
+                f"no run of {_quote(command)} is recorded for {self.intent_id}: send the command as the gate "
+                "was asked for it, or its decision_id."
+            )
+        return LedgerEntry.objects.with_body().get(pk=row_id)
+
+    @cached_property
+    def _newest_runs(self) -> dict[str, int]:
+        """Map commands that ran under the intent to the rows of their newest decisions. Read once a call."""
+        runs: dict[str, int] = {}
         for decision in self._scan_commands():
             body = read_body(decision) or {}
-            commands = _read_commands(decision, body)
-            if wanted in map(str.strip, (*commands, "\n".join(commands))) and _was_allowed(decision, body):
-                return decision
-        raise InvalidInputError(
-            f"no run of {_quote(command)} is recorded for {self.intent_id}: send the command as the gate "
-            "was asked for it, or its decision_id."
-        )
+            if _was_allowed(decision, body):
+                commands = _read_commands(decision, body)
+                for text in (*commands, "\n".join(commands)):
+                    runs.setdefault(text.strip(), decision.pk)
+        return runs
 
     def _scan_commands(self) -> Iterator[LedgerEntry]:
         """Yield the calls of shells under the intent, newest first, with their bodies."""
