@@ -239,18 +239,18 @@ class IntentParser:
     def _acceptance_evidence(self) -> tuple[Mapping[str, Any], ...]:
         """Return the records as they are, with fields that the product does not know."""
         name = "acceptance_evidence"
-        records: list[Mapping[str, Any]] = []
+        records: dict[str, Mapping[str, Any]] = {}
         for item in self._items(name, self._fields.get(name)):
             record = to_json(item)
             problem = find_record_problem(record)
-            if problem is None and record["criterion"] in map_records(records):
+            if problem is None and record["criterion"] in records:
                 problem = f"{record['criterion']!r} has a record already."
             if problem is None:
-                records.append(record)
+                records[record["criterion"]] = record
             else:
                 message = f"An item of {name} is not as it must be: {problem}"
                 self._error(DiagnosticType.INVALID_FIELD, message, name, item.line)
-        return tuple(records)
+        return tuple(records.values())
 
     def _list_text(self, name: str, item: YamlNode, expected: str) -> str:
         if isinstance(item, YamlScalar) and item.value.strip():
