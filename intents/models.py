@@ -66,6 +66,9 @@ class Intent(models.Model):
     owned_scope = JsonTextField(default=list, help_text="Glob patterns, relative to the workspace.")
     constraints = JsonTextField(default=list, help_text="Texts, or mappings with a `type`.")
     acceptance_criteria = JsonTextField(default=list)
+    acceptance_evidence = JsonTextField(
+        default=list, help_text="What proves each criterion: claims of agents, and who confirmed them."
+    )
     dependencies = JsonTextField(default=list, help_text="Ids of intents that must be completed first.")
     references = JsonTextField(default=list)
     allowed_commands = JsonTextField(default=list, help_text="Kinds of commands, such as `go test`.")

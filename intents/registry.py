@@ -21,12 +21,13 @@ from intents.errors import (
     StatusMoveRefusedError,
     VersionConflictError,
 )
+from intents.evidence.records import Record, confirm_claims, put_claims
 from intents.file_format.registry_parser import parse_intent
 from intents.file_format.values import IntentValues
 from intents.models import Intent, RegistryDocument
 from intents.statuses import may_move
 
-SERVER_FIELDS = frozenset({"id", "created_at", "updated_at"})
+SERVER_FIELDS = frozenset({"id", "created_at", "updated_at", "acceptance_evidence"})
 """Fields of the document that no edit sets."""
 
 
@@ -54,7 +55,7 @@ def create(workspace: Workspace, document: Mapping[str, Any], *, actor: str, rea
         others = store.list_values(workspace.pk)
         if any(values.intent_id == document.get("id") for values in others):
             raise IntentExistsError(document.get("id"))
-        values = _parse({**defaults, **document}, None, others)
+        values = _parse({**defaults, **document, "acceptance_evidence": []}, None, others)
         store.set_last_updated(workspace.pk, now)
         (intent,) = changes.add([values])
     return intent
@@ -71,7 +72,7 @@ def edit(
     with _lock(intent, actor, reason) as changes:
         if version is not None and version != intent.version:
             raise VersionConflictError(intent.version)
-        _edit(intent, fields, changes)
+        _edit(intent, fields, changes, actor)
     return intent
 
 
@@ -83,13 +84,41 @@ def move(
         before = store.to_values(intent)
         after = replace(before, status=target, raw_status="", blocked_reason=blocked_reason)
         if target is not before.status:
-            _save(intent, _apply_status_rules(before, after), changes)
+            _save(intent, _apply_status_rules(before, after, actor), changes)
     return intent
 
 
-def complete(intent: Intent, *, actor: str, reason: str = "") -> Intent:
-    """Raise StatusMoveRefusedError where the intent is not in progress."""
-    return move(intent, IntentStatus.COMPLETED, actor=actor, reason=reason)
+def claim_criteria(intent: Intent, claims: Iterable[Record], *, actor: str, reason: str) -> Intent:
+    """Keep claims as the evidence of their criteria; the same ones again change nothing."""
+    with _lock(intent, actor, reason) as changes:
+        before = store.to_values(intent)
+        evidence = put_claims(before.acceptance_criteria, before.acceptance_evidence, claims)
+        if evidence != before.acceptance_evidence:
+            _save(intent, replace(before, acceptance_evidence=evidence), changes)
+    return intent
+
+
+def complete(
+    intent: Intent,
+    *,
+    actor: str,
+    confirmed_by: str,
+    evidence: Iterable[Record] | None = None,
+    reason: str = "",
+) -> Intent:
+    """Complete an intent, which confirms its claims; `evidence` is what was looked at, where that is known.
+
+    Raise StatusMoveRefusedError where the intent is not in progress.
+    """
+    with _lock(intent, actor, reason) as changes:
+        before = store.to_values(intent)
+        if before.status is IntentStatus.COMPLETED:
+            return intent
+        # Claims made since then were not looked at: they are left out.
+        records = before.acceptance_evidence if evidence is None else tuple(evidence)
+        after = replace(before, status=IntentStatus.COMPLETED, raw_status="", acceptance_evidence=records)
+        _save(intent, _apply_status_rules(before, _drop_stale_evidence(after), confirmed_by), changes)
+    return intent
 
 
 def widen(
@@ -101,7 +130,7 @@ def widen(
             "owned_scope": _append_missing(intent.owned_scope, patterns),
             "allowed_commands": _append_missing(intent.allowed_commands, kinds),
         }
-        _edit(intent, fields, changes)
+        _edit(intent, fields, changes, actor)
     return intent
 
 
@@ -118,11 +147,13 @@ def _lock(intent: Intent, actor: str, reason: str) -> Iterator[store.RegistryCha
         yield changes
 
 
-def _edit(intent: Intent, fields: Mapping[str, Any], changes: store.RegistryChanges) -> None:
+def _edit(intent: Intent, fields: Mapping[str, Any], changes: store.RegistryChanges, actor: str) -> None:
     before = store.to_values(intent)
     registered = store.list_values(intent.workspace_id)
     others = [values for values in registered if values.intent_id != intent.intent_id]
-    after = _apply_status_rules(before, _parse(_merge(before, fields), before, others))
+    after = _apply_status_rules(before, _parse(_merge(before, fields), before, others), actor)
+    if after.acceptance_criteria != before.acceptance_criteria:
+        after = _drop_stale_evidence(after)
     if after != before:
         _save(intent, after, changes)
 
@@ -147,10 +178,17 @@ def _merge(before: IntentValues, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {**document, **{name: value for name, value in fields.items() if name not in SERVER_FIELDS}}
 
 
-def _apply_status_rules(before: IntentValues, after: IntentValues) -> IntentValues:
+def _drop_stale_evidence(values: IntentValues) -> IntentValues:
+    """Drop what proves other words than those of the criteria; revisions keep it."""
+    evidence = put_claims(values.acceptance_criteria, values.acceptance_evidence, ())
+    return replace(values, acceptance_evidence=evidence)
+
+
+def _apply_status_rules(before: IntentValues, after: IntentValues, actor: str) -> IntentValues:
     """Refuse a forbidden move; keep the document's own word while the status stays.
 
-    Leaving BLOCKED clears the reason. Raises StatusMoveRefusedError.
+    Leaving BLOCKED clears the reason; whoever completes an intent confirms its claims. Raises
+    StatusMoveRefusedError.
     """
     if after.status is before.status:
         return replace(after, raw_status=before.raw_status)
@@ -158,4 +196,7 @@ def _apply_status_rules(before: IntentValues, after: IntentValues) -> IntentValu
         raise StatusMoveRefusedError(before.intent_id, before.status, after.status)
     if before.status is IntentStatus.BLOCKED:
         return replace(after, blocked_reason="")
+    if after.status is IntentStatus.COMPLETED:
+        evidence = confirm_claims(after.acceptance_evidence, actor, store.now_timestamp())
+        return replace(after, acceptance_evidence=evidence)
     return after

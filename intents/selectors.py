@@ -105,6 +105,7 @@ def serialize_intent(intent: Intent) -> dict[str, Any]:
         "owned_scope": intent.owned_scope,
         "constraints": intent.constraints,
         "acceptance_criteria": intent.acceptance_criteria,
+        "acceptance_evidence": intent.acceptance_evidence,
         "dependencies": intent.dependencies,
         "references": intent.references,
         "allowed_commands": intent.allowed_commands,

@@ -24,6 +24,7 @@ LIST_FIELDS = (
     "owned_scope",
     "constraints",
     "acceptance_criteria",
+    "acceptance_evidence",
     "dependencies",
     "references",
     "allowed_commands",

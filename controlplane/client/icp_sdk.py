@@ -121,8 +121,11 @@ class ControlPlane:
             body |= {"kinds": kinds or [], "access": access}
         return self._session("request-scope", body)
 
-    def complete_intent(self, notes: str) -> dict[str, Any]:
-        return self._session("complete-intent", {"verification_notes": notes})
+    def complete_intent(self, notes: str, evidence: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+        """Complete the intent, or ask a person to. `evidence` is what proves its criteria."""
+        return self._session(
+            "complete-intent", {"verification_notes": notes, "acceptance_evidence": evidence}
+        )
 
     def end(self) -> dict[str, Any]:
         """End the session and release its intent."""
@@ -268,8 +271,10 @@ class AsyncControlPlane:
     ) -> dict[str, Any]:
         return await asyncio.to_thread(self.sync.request_scope, patterns, reason, kinds=kinds, access=access)
 
-    async def complete_intent(self, notes: str) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.complete_intent, notes)
+    async def complete_intent(
+        self, notes: str, evidence: list[dict[str, Any]] | None = None
+    ) -> dict[str, Any]:
+        return await asyncio.to_thread(self.sync.complete_intent, notes, evidence)
 
     async def end(self) -> dict[str, Any]:
         return await asyncio.to_thread(self.sync.end)

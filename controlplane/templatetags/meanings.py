@@ -52,6 +52,10 @@ MEANINGS: Mapping[str, Meaning] = {
     "blocked": Meaning("deny", "stop", _("Blocked")),
     "completed": Meaning("allow", "check", _("Completed")),
     "abandoned": Meaning("pending", "cross", _("Abandoned")),
+    # acceptance criteria
+    "open": Meaning("pending", "pending", _("Open")),
+    "claimed": Meaning("ask", "flag", _("Claimed")),
+    "met": Meaning("allow", "allow", _("Met")),
     # sessions
     "request": Meaning("pending", "lines", _("REQUEST")),
     "reasoning": Meaning("pending", "search", _("REASONING")),

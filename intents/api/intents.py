@@ -29,7 +29,7 @@ from intents.rules import intentignore
 from intents.selectors import find_intent, is_case_insensitive, serialize_intent
 
 YAML_BODY = dict.fromkeys(YAML_TYPES, OpenApiTypes.STR)
-READ_ONLY = frozenset({"id", "raw_status", "created_at", "updated_at", "warnings"})
+READ_ONLY = frozenset({"id", "raw_status", "created_at", "updated_at", "acceptance_evidence", "warnings"})
 
 
 class IntentsView(WorkspaceView):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema_field
 from rest_framework import serializers as s
 
 from controlplane.api.errors import ErrorAnswer
 from controlplane.api.fields import BoolField, IntField, StrField
 from controlplane.policy.model import IntentStatus
+from intents.evidence.schema import RECORDS
 from intents.file_format.report import DiagnosticType
 
 Body = s.Serializer[Any]
@@ -21,6 +22,11 @@ KINDS = "Kinds of commands that its sessions may run without asking: `go test`, 
 CONSTRAINTS = "Texts, or mappings with a `type` that the gate checks."
 
 KINDS = "Kinds of commands that the intent may run without asking, such as `go test` or `git push`."
+
+
+@extend_schema_field(RECORDS)
+class EvidenceField(s.JSONField):
+    """Records of `acceptance_evidence`; the registry has checked their form."""
 
 
 class IntentFields(Body):
@@ -72,6 +78,7 @@ class IntentAnswer(Body):
     owned_scope = s.ListField(child=StrField(), help_text=SCOPE)
     constraints = s.ListField(child=s.JSONField(), help_text=CONSTRAINTS)
     acceptance_criteria = s.ListField(child=StrField())
+    acceptance_evidence = EvidenceField()
     dependencies = s.ListField(child=StrField())
     references = s.ListField(child=s.JSONField())
     allowed_commands = s.ListField(child=StrField(), help_text=KINDS)

@@ -22,6 +22,7 @@ KNOWN_FIELDS = frozenset(
         "owned_scope",
         "constraints",
         "acceptance_criteria",
+        "acceptance_evidence",
         "dependencies",
         "allowed_commands",
         "name",

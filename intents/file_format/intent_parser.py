@@ -10,6 +10,8 @@ from controlplane.policy.effects import MAX_KINDS, find_kind_problem
 from controlplane.policy.globs import parse
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules.constraints import find_problem, find_reason_unchecked
+from intents.evidence.records import map_records
+from intents.evidence.schema import find_record_problem
 from intents.file_format import field_rules
 from intents.file_format.report import Diagnostic, DiagnosticType
 from intents.file_format.values import IntentValues
@@ -69,6 +71,7 @@ class IntentParser:
             owned_scope=self._scope(),
             constraints=self._constraints(),
             acceptance_criteria=self._text_list("acceptance_criteria"),
+            acceptance_evidence=self._acceptance_evidence(),
             dependencies=self._dependencies(),
             references=self._all_references(),
             allowed_commands=self._allowed_commands(),
@@ -233,6 +236,22 @@ class IntentParser:
         items = self._items(name, self._fields.get(name))
         return tuple(self._list_text(name, item, "a string") for item in items)
 
+    def _acceptance_evidence(self) -> tuple[Mapping[str, Any], ...]:
+        """Return the records as they are, with fields that the product does not know."""
+        name = "acceptance_evidence"
+        records: dict[str, Mapping[str, Any]] = {}
+        for item in self._items(name, self._fields.get(name)):
+            record = to_json(item)
+            problem = find_record_problem(record)
+            if problem is None and record["criterion"] in records:
+                problem = f"{record['criterion']!r} has a record already."
+            if problem is None:
+                records[record["criterion"]] = record
+            else:
+                message = f"An item of {name} is not as it must be: {problem}"
+                self._error(DiagnosticType.INVALID_FIELD, message, name, item.line)
+        return tuple(records.values())
+
     def _list_text(self, name: str, item: YamlNode, expected: str) -> str:
         if isinstance(item, YamlScalar) and item.value.strip():
             return item.value
@@ -308,11 +327,18 @@ class IntentParser:
         ):
             if not getattr(values, name) and not self._has_error(name):
                 self._warn(kind, f"The intent has no {name.replace('_', ' ')}.", name)
+        self._check_evidence(values)
         created = field_rules.parse_timestamp(values.created_at)
         updated = field_rules.parse_timestamp(values.updated_at)
         if created and updated and updated < created:
             message = "updated_at is before created_at."
             self._warn(DiagnosticType.INVALID_TIMESTAMP, message, "updated_at")
+
+    def _check_evidence(self, values: IntentValues) -> None:
+        for criterion in map_records(values.acceptance_evidence):
+            if criterion not in values.acceptance_criteria:
+                message = f"The intent has no criterion {criterion!r}; what would prove it is kept."
+                self._warn(DiagnosticType.UNKNOWN_FIELD, message, "acceptance_evidence")
 
     # Diagnostics
 

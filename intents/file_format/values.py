@@ -19,7 +19,8 @@ class IntentValues:
 
     `raw_status` is the document's own word where it differs from `status`, else "". Timestamps are the
     texts of the document. `allowed_commands` are kinds of commands (`go test`). A constraint is a text, or a
-    mapping with a `type`. `extra` holds unknown fields.
+    mapping with a `type`. `acceptance_evidence` holds at most one record a criterion (`intents.evidence`).
+    `extra` holds unknown fields.
     """
 
     intent_id: str
@@ -33,6 +34,7 @@ class IntentValues:
     owned_scope: tuple[str, ...] = ()
     constraints: tuple[Any, ...] = ()
     acceptance_criteria: tuple[str, ...] = ()
+    acceptance_evidence: tuple[Mapping[str, Any], ...] = ()
     dependencies: tuple[str, ...] = ()
     references: tuple[Any, ...] = ()
     allowed_commands: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class IntentValues:
             "owned_scope": list(self.owned_scope),
             "constraints": list(self.constraints),
             "acceptance_criteria": list(self.acceptance_criteria),
+            "acceptance_evidence": list(self.acceptance_evidence),
             "dependencies": list(self.dependencies),
             "references": list(self.references),
             "allowed_commands": list(self.allowed_commands),

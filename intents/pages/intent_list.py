@@ -11,6 +11,7 @@ from django.db.models import Count, Max
 
 from controlplane.policy.model import IntentStatus
 from intents import store
+from intents.evidence.records import count_met
 from intents.file_format import cross_checks
 from intents.file_format.values import IntentValues
 from intents.models import STATUS_CHOICES, Intent
@@ -94,7 +95,7 @@ def _build_row(intent: Intent, holder: dict[str, Any] | None, activity: dict[str
         "held_by": holder,
         "owner": intent.owner,
         "proposed_by": find_proposer(intent),
-        "criteria_met": 0,
+        "criteria_met": count_met(intent.acceptance_criteria, intent.acceptance_evidence),
         "criteria": len(intent.acceptance_criteria),
         "writes": activity.get("writes"),
         "last_activity": activity.get("last") or intent.changed_at,

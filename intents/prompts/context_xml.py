@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree as ET  # builds only; nothing is parsed here
 
+from intents.evidence.records import map_records
 from intents.file_format.values import IntentValues
 
 _NOT_XML = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -65,7 +66,7 @@ def render_intent_xml(intent: IntentValues, context: PromptContext) -> str:
         _add(root, "description", intent.description)
     _add_list(root, "owned_scope", "pattern", intent.owned_scope)
     _add_list(root, "constraints", "constraint", intent.constraints)
-    _add_list(root, "acceptance_criteria", "criterion", intent.acceptance_criteria)
+    _add_elements(root, "acceptance_criteria", "criterion", _list_criteria(intent))
     if intent.allowed_commands:
         _add_list(root, "allowed_commands", "command", intent.allowed_commands)
     _add_list(root, "references", "reference", intent.references)
@@ -76,6 +77,15 @@ def render_intent_xml(intent: IntentValues, context: PromptContext) -> str:
         lessons.set("left_out", str(context.left_out))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", short_empty_elements=False)
+
+
+def _list_criteria(intent: IntentValues) -> list[tuple[dict[str, str], str]]:
+    """Return each criterion; one that somebody has claimed, with its status."""
+    records = map_records(intent.acceptance_evidence)
+    return [
+        ({"status": records[text]["status"]} if text in records else {}, text)
+        for text in intent.acceptance_criteria
+    ]
 
 
 def _history_entry(item: HistoryItem) -> tuple[dict[str, str], str]:

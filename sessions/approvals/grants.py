@@ -133,7 +133,13 @@ def apply_grant(approval: Approval, grant: GrantTerms, decider: Decider) -> None
 
 def _change_intent(intent: Intent, approval: Approval, grant: GrantTerms, decider: Decider) -> None:
     if approval.kind == Approval.Kind.COMPLETION:
-        registry.complete(intent, actor=decider.actor, reason=approval.call.get("verification_notes", ""))
+        registry.complete(
+            intent,
+            actor=decider.actor,
+            confirmed_by=decider.name,
+            evidence=approval.call.get("acceptance_evidence"),
+            reason=approval.call.get("verification_notes", ""),
+        )
         return
     reason = f"approval {approval.public_id}"
     registry.widen(intent, grant.patterns, grant.kinds, actor=decider.actor, reason=reason)

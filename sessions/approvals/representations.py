@@ -46,6 +46,7 @@ def represent_approval(approval: Approval) -> dict[str, Any]:
         "suggested_kinds": list(suggest_approval_kinds(approval)),
         "minutes": approval.minutes,
         "comment": approval.comment or None,
+        "acceptance_evidence": approval.call.get("acceptance_evidence", []),
     }
 
 

@@ -6,6 +6,7 @@ from rest_framework import serializers as s
 
 from controlplane.api.fields import BoolField, IntField, StrField
 from controlplane.policy.effects import MAX_KIND_LENGTH, Effect
+from intents.api.schema import EvidenceField
 from sessions.api_schema import Body
 from sessions.approvals.batch.decide import MAX_APPROVALS
 from sessions.approvals.grants import GRANT_KINDS
@@ -65,6 +66,7 @@ class ApprovalAnswer(Body):
     )
     minutes = IntField(allow_null=True)
     comment = StrField(allow_null=True)
+    acceptance_evidence = EvidenceField()
 
 
 class DecidedAnswer(ApprovalAnswer):

@@ -14,19 +14,21 @@ from django.db import transaction
 
 from controlplane.models import Workspace
 from controlplane.policy.model import ErrorType, IntentStatus, Reason, Registry
-from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from controlplane.shared.errors import ConflictError, InvalidInputError
+from intents.criteria import render_criteria
 from intents.models import Intent
 from intents.registry import describe_unavailable, find_registry_state
 from intents.rules.ignore_files import find_excluded_intents
+from intents.selectors import find_intent
 from intents.statuses import SELECTABLE_STATUSES, parse_status
 from intents.summaries import MAX_DESCRIPTION_LENGTH, IntentSummary, one_line
 from sessions.approvals.representations import represent_approval
 from sessions.core_values import load_policy
 from sessions.lifecycle.available_intents import list_available_intents
+from sessions.lifecycle.claims import CLAIMS_FIELD
 from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.request_scope import ScopeRequest, request_scope
-from sessions.lifecycle.session_context import load_context
+from sessions.lifecycle.session_context import load_context, to_workspace_path
 from sessions.models import AgentSession, Approval
 from traces.lessons.store import LessonSection, NewLesson, record_lesson
 
@@ -117,12 +119,15 @@ def _complete(session: AgentSession, arguments: Mapping[str, Any], actor: str) -
         error_type = ErrorType.MISSING_OR_INVALID_INTENT.value
         raise ConflictError(error, error_type=error_type, reason=Reason.MISMATCH.value)
     intent = load_context(session).intent
-    if intent is not None and intent.status is IntentStatus.COMPLETED:
-        return HandshakeResult("The intent is completed.")
-    approval = complete_intent(session, notes, actor)
-    if approval is None:
-        return HandshakeResult("The intent is completed.")
-    return HandshakeResult(describe_pending(approval), approval)
+    is_completed = intent is not None and intent.status is IntentStatus.COMPLETED
+    approval = None if is_completed else complete_intent(session, notes, actor, arguments.get(CLAIMS_FIELD))
+    text = "The intent is completed." if approval is None else describe_pending(approval)
+    return HandshakeResult("\n".join(filter(None, (text, _describe_criteria(session)))), approval)
+
+
+def _describe_criteria(session: AgentSession) -> str:
+    intent = find_intent(session.workspace_id, session.selected_intent_id)
+    return render_criteria(intent) if intent is not None else ""
 
 
 def _record_lesson(session: AgentSession, arguments: Mapping[str, Any], actor: str) -> HandshakeResult:
@@ -131,7 +136,7 @@ def _record_lesson(session: AgentSession, arguments: Mapping[str, Any], actor: s
     if section not in sections:
         raise InvalidInputError(f"section: must be one of {', '.join(sections)}.")
     lesson = NewLesson(
-        _to_workspace_path(session, _read_text(arguments, "file", required=False)),
+        to_workspace_path(session, _read_text(arguments, "file", required=False)),
         _read_text(arguments, "problems"),
         session_id=session.session_id,
         intent_id=session.selected_intent_id,
@@ -159,13 +164,6 @@ def _read_text(
     if not isinstance(value, str) or len(value) > max_length or (required and not value.strip()):
         raise InvalidInputError(f"{name}: must be a non-empty text of at most {max_length} characters.")
     return value
-
-
-def _to_workspace_path(session: AgentSession, file: str) -> str:
-    """Return the path relative to the workspace where the session's root allows it; else as sent."""
-    root = session.root or session.workspace.local_root or None
-    resolved = canonicalize(file, root=root, cwd=session.cwd or None, writing=False)
-    return resolved.path if isinstance(resolved, CanonicalPath) else file
 
 
 def _list_closed_intents(workspace_id: int, status: IntentStatus) -> list[IntentSummary]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from controlplane.models import Workspace
 from controlplane.policy.model import Policy, Registry, SelectedIntent
+from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from intents.registry import find_registry_state
 from intents.selectors import find_intent
 from sessions.core_values import load_policy, to_core_intent
@@ -53,6 +54,13 @@ def load_active_context(session: AgentSession) -> SessionContext:
     if intent is None or context.intent_held_by_other or intent.status != "IN_PROGRESS":
         raise IntentNotActiveError
     return context
+
+
+def to_workspace_path(session: AgentSession, file: str) -> str:
+    """Return the path relative to the workspace where the session's root allows it; else as sent."""
+    root = session.root or session.workspace.local_root or None
+    resolved = canonicalize(file, root=root, cwd=session.cwd or None, writing=False)
+    return resolved.path if isinstance(resolved, CanonicalPath) else file
 
 
 def _selected_intent(session: AgentSession, policy: Policy) -> tuple[SelectedIntent | None, bool]:

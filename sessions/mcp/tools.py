@@ -11,6 +11,7 @@ from typing import Any
 from controlplane.models import Workspace
 from controlplane.policy.model import ErrorType
 from controlplane.shared.errors import ConflictError, DomainError, NotFoundError
+from intents.evidence.schema import CLAIMS
 from intents.prompts.context import build_intent_context
 from intents.proposals import Proposer, propose
 from intents.selectors import find_intent, list_intent_ids
@@ -201,6 +202,7 @@ TOOLS: Mapping[str, McpTool] = {
         {
             "intent_id": INTENT_ID,
             "verification_notes": text("How each acceptance criterion was verified", 20_000),
+            "acceptance_evidence": CLAIMS,
         },
         ("verification_notes",),
         needs_intent=True,

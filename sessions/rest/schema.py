@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from controlplane.api.fields import BoolField, IntField, StrField
 from controlplane.policy.effects import MAX_KIND_LENGTH
+from intents.evidence.schema import CLAIMS
 from sessions.api_schema import STATES, AgentBody, Body
 from sessions.approvals.schema import ApprovalAnswer
 from sessions.gate.monitoring.health import GateHealth
@@ -165,8 +167,14 @@ class RequestScopeBody(Body):
     reason = StrField(max_length=2000)
 
 
+@extend_schema_field(CLAIMS)
+class ClaimsField(s.JSONField):
+    """What proves each criterion; the service checks it, as it does for calls of the gate and of MCP."""
+
+
 class CompleteIntentBody(Body):
     verification_notes = StrField(max_length=20_000)
+    acceptance_evidence = ClaimsField(required=False, allow_null=True)
 
 
 class CompletionAnswer(Body):

@@ -157,13 +157,15 @@ class RequestScopeView(SessionViewBase):
 class CompleteIntentView(SessionViewBase):
     @extend_schema(
         operation_id="sessions_complete_intent", summary="Say that the intent's work is done",
-        description="Completed at once where policy `completion` is `agent`; otherwise a human confirms.",
+        description="Completed at once where policy `completion` is `agent`; otherwise a human confirms. "
+        "`acceptance_evidence` is kept with the intent; the completion confirms it.",
         request=schema.CompleteIntentBody,
         responses=responses_for(200, schema.CompletionAnswer, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
-        notes = self.validate(schema.CompleteIntentBody)["verification_notes"]
-        approval = complete_intent(self.get_session(session_id), notes, self.actor)
+        data = self.validate(schema.CompleteIntentBody)
+        session, evidence = self.get_session(session_id), data.get("acceptance_evidence")
+        approval = complete_intent(session, data["verification_notes"], self.actor, evidence)
         rendered = represent_approval(approval) if approval is not None else None
         return Response({"completed": approval is None, "approval": rendered})
 

@@ -85,6 +85,17 @@ def test_a_handshake_that_fails_says_why(icp, sdk):
     assert refused.value.answer["error_type"] == "MISSING_OR_INVALID_INTENT"
 
 
+def test_a_completion_names_what_proves_it(icp, sdk):
+    icp.select_intent("INT-001")
+    note = {"type": "note", "text": "Tried it"}
+    answer = icp.complete_intent("Done", [{"criterion": 1, "evidence": [note]}])
+    (record,) = answer["approval"]["acceptance_evidence"]
+    assert (record["status"], record["evidence"]) == ("claimed", [note])
+    with pytest.raises(sdk.Refused, match="no change of") as refused:
+        icp.complete_intent("Done", [{"criterion": 1, "evidence": [{"type": "trace", "path": "src/no.py"}]}])
+    assert refused.value.status == 400
+
+
 def test_a_tool_asks_runs_and_reports(icp, sdk, tmp_path, server, tokens):
     @icp.tool("write_file", records="path")
     def save(path, content="new"):

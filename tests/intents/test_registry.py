@@ -12,6 +12,7 @@ from intents.errors import (
     StatusMoveRefusedError,
     VersionConflictError,
 )
+from intents.evidence.records import build_claim
 from intents.models import Intent, IntentRevision, RegistryDocument
 from intents.statuses import ALLOWED_MOVES
 from tests import builders
@@ -155,3 +156,83 @@ def test_the_state_of_the_registry(acme, synced, state, intents, expected):
     for _ in range(intents):
         builders.intent(acme)
     assert registry.find_registry_state(acme.pk) is expected
+
+
+def claim(criterion, text="Measured"):
+    return build_claim(
+        criterion,
+        [{"type": "note", "text": text}],
+        agent="codex",
+        session_id="s-1",
+        at="2026-01-01T00:00:00Z",
+    )
+
+
+@pytest.fixture
+def claimed(acme):
+    """An intent in progress with two criteria, the first of which is claimed."""
+    intent = builders.intent(acme, status="IN_PROGRESS", acceptance_criteria=["Tests pass", "It is fast"])
+    return registry.claim_criteria(intent, [claim("Tests pass")], actor="token:1", reason="evidence")
+
+
+def statuses(intent):
+    return [(record["criterion"], record["status"]) for record in intent.acceptance_evidence]
+
+
+def test_a_claim_is_a_revision_an_entry_and_a_new_state_of_the_workspace(acme, claimed):
+    acme.refresh_from_db()
+    before = acme.revision
+    assert told(acme) == [("INT-001", "added", 1), ("INT-001", "changed", 2)]
+    revision = IntentRevision.objects.get(number=2)
+    assert (revision.author, revision.reason) == ("token:1", "evidence")
+    assert revision.document["acceptance_evidence"] == claimed.acceptance_evidence
+    registry.claim_criteria(claimed, [claim("Tests pass")], actor="token:1", reason="again")
+    acme.refresh_from_db()
+    assert (claimed.version, acme.revision) == (2, before), "the same claim changes nothing"
+
+
+@pytest.mark.parametrize("how", ["complete", "edit", "move"])
+def test_whoever_completes_an_intent_confirms_its_claims(acme, claimed, how):
+    if how == "complete":
+        registry.complete(claimed, actor="user:1:Rex", confirmed_by="Ada")
+    elif how == "edit":
+        registry.edit(claimed, {"status": "COMPLETED"}, actor="Ada")
+    else:
+        registry.move(claimed, S.COMPLETED, actor="Ada")
+    (record,) = Intent.objects.get().acceptance_evidence
+    assert (record["status"], record["confirmed_by"]) == ("met", "Ada")
+    assert told(acme)[-1] == ("INT-001", "changed", 3)
+    registry.complete(claimed, actor="user:2:Max", confirmed_by="Max")
+    assert Intent.objects.get().version == 3
+
+
+def test_a_completion_confirms_only_what_was_looked_at(claimed):
+    looked_at = list(claimed.acceptance_evidence)
+    later = [claim("Tests pass", "Later"), claim("It is fast")]
+    registry.claim_criteria(claimed, later, actor="token:1", reason="evidence")
+    registry.complete(claimed, actor="user:1:Rex", confirmed_by="Rex", evidence=looked_at)
+    assert statuses(claimed) == [("Tests pass", "met")]
+    assert claimed.acceptance_evidence[0]["evidence"] == looked_at[0]["evidence"]
+
+
+def test_a_refused_completion_confirms_nothing(acme):
+    intent = builders.intent(acme)
+    registry.claim_criteria(intent, [claim("It works")], actor="token:1", reason="evidence")
+    with pytest.raises(StatusMoveRefusedError):
+        registry.complete(intent, actor="user:1:Rex", confirmed_by="Rex")
+    assert statuses(Intent.objects.get()) == [("It works", "claimed")]
+
+
+def test_evidence_proves_the_words_that_it_was_given_for(claimed):
+    registry.edit(claimed, {"acceptance_criteria": ["It is fast", "Tests pass"]}, actor="ada")
+    assert statuses(claimed) == [("Tests pass", "claimed")]
+    registry.edit(claimed, {"acceptance_criteria": ["All tests pass"]}, actor="ada")
+    assert statuses(claimed) == []
+
+
+def test_nobody_writes_evidence_by_an_edit(acme, claimed):
+    forged = [claim("It is fast") | {"status": "met"}]
+    registry.edit(claimed, {"acceptance_evidence": forged, "owner": "ada"}, actor="ada")
+    assert statuses(claimed) == [("Tests pass", "claimed")]
+    made = builders.intent(acme, "INT-002", acceptance_criteria=["It is fast"], acceptance_evidence=forged)
+    assert statuses(made) == []

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from controlplane.pages import styleguide
-from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW
+from tests.ui.hostile import AGO, CRITERIA, HOSTILE, INTENT, NOW
 
 
 def queue():
@@ -23,10 +23,7 @@ def context_column():
         "goal": {
             **INTENT,
             "description": "Replace session cookies by signed tokens on all write routes.",
-            "criteria": [
-                {"text": "Tokens signed with RS256", "met": True},
-                {"text": "Load test", "met": False},
-            ],
+            "criteria": CRITERIA,
         },
         "session": {
             "id": "s-7f3a",
@@ -76,7 +73,8 @@ def scope_request():
         "note": "",
         "added": None,
         "adds": [{"pattern": "tests/billing/**", "files": ["tests/billing/a.ts"], "more": 8}],
-        "criteria": [{"text": "Integration tests pass", "met": True, "evidence": "trace #18,102"}],
+        "criteria": CRITERIA,
+        "open_criteria": 1,
         "input": HOSTILE,
         "complete": True,
         "sentence": "These are all the files it would add.",

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from tests.ui.hostile import AGO, HOSTILE, INTENT
+from tests.ui.hostile import AGO, CRITERIA, HOSTILE, INTENT
 
 
 class IntentForm(forms.Form):
@@ -23,7 +23,8 @@ def intent_detail():
         "references": ["docs/adr/014-jwt.md"],
         "extra": [("team", HOSTILE)],
         "constraints": [{"text": "Keep the cookie", "type": ""}, {"text": "limit 12", "type": "max_files"}],
-        "criteria": [{"text": HOSTILE, "met": False, "evidence": ""}],
+        "criteria": CRITERIA,
+        "criteria_met": 1,
         "depends_on": [{"id": "INT-007", "status": "COMPLETED"}],
         "needed_by": [{"id": "INT-005", "status": "BLOCKED"}],
         "held_by": {"agent": "Codex", "session_id": "s-c91e", "since": AGO},

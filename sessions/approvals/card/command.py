@@ -77,19 +77,24 @@ class _Highlight:
 
 
 def extract_command(resolved: ResolvedTool) -> str:
-    """Return the command line of a shell call, "" without one.
+    """Return the command line of a shell call, "" without one."""
+    return "\n".join(list_commands(resolved))
+
+
+def list_commands(resolved: ResolvedTool) -> list[str]:
+    """Return the commands of a shell call.
 
     A list is one argument vector, except where the tool takes a list of commands.
     """
     data, tool = resolved.input, resolved.tool
     if tool is None or not isinstance(data, Mapping):
-        return ""
+        return []
     lines: list[str] = []
     for value in input_fields.get_all(data, tool.command):
         texts = input_fields.to_text_list(value) or []
         is_list_of_commands = not isinstance(value, list) or tool.command == ("commands",)
         lines += texts if is_list_of_commands else [shlex.join(texts)]
-    return "\n".join(lines)
+    return lines
 
 
 def build_command_view(resolved: ResolvedTool, setting: CommandSetting) -> CommandView:

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from controlplane.templatetags.times import format_since
 from intents.code_owners import find_code_owners
+from intents.criteria import CriterionState, list_criteria
 from intents.models import Intent
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.alerts import find_alert_text
 from sessions.approvals.card.ownership import PathOwner
-from sessions.approvals.card.previews import Criterion
 from sessions.approvals.card.subjects import list_paths
 from sessions.models import AgentSession, Approval
 from sessions.representations import count_session_entries
@@ -36,7 +36,7 @@ class IntentGoal:
     id: str
     name: str
     description: str
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[CriterionState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class CardContext:
 
 
 def build_context(approval: Approval, intent: Intent | None, owners: list[PathOwner]) -> CardContext:
-    """Build the context in 9 queries, whatever the size of the workspace."""
+    """Build the context in 9 queries, whatever the size of the workspace; 10 where criteria have evidence."""
     paths = list_paths(approval)
     entries = _list_entries(approval)
     bodies = [(entry, read_body(entry) or {}) for entry in entries]
@@ -104,8 +104,7 @@ def _describe_owners(approval: Approval, owners: list[PathOwner], paths: list[st
 
 
 def _build_goal(intent: Intent) -> IntentGoal:
-    criteria = tuple(Criterion(str(text)) for text in intent.acceptance_criteria)
-    return IntentGoal(intent.intent_id, intent.title, intent.description, criteria)
+    return IntentGoal(intent.intent_id, intent.title, intent.description, list_criteria(intent))
 
 
 def _summarize_session(approval: Approval) -> SessionSummary:

@@ -273,6 +273,9 @@ def _offer_completion(inputs: OfferInputs) -> GrantOffer:
     effect = (
         f"{intent_id} becomes COMPLETED, which is final. Its session can make no further changes under it."
     )
+    claimed = len(inputs.approval.call.get("acceptance_evidence", ()))
+    if claimed:
+        effect += f" You confirm the evidence for {claimed} criteri{'on' if claimed == 1 else 'a'}."
     return GrantOffer(
         "once", "Complete it", f"Complete {intent_id}", effect, detail="COMPLETED is final.", checked=True
     )

@@ -10,6 +10,7 @@ from controlplane.policy.rules import constraints
 from intents.models import Intent, IntentRevision
 from intents.pages.forms import IntentForm
 from tests import builders
+from traces.models import LedgerEntry
 
 BASE = "/w/acme/intents/"
 HOSTILE = "<script>alert(1)</script>\u202e"
@@ -88,6 +89,13 @@ def test_a_stranger_posts_to_nothing(max_, auth, path):
 def test_a_page_shows_hostile_texts_as_texts(acme, page, path):
     builders.intent(acme, name=HOSTILE, description=HOSTILE, constraints=[HOSTILE], extra_field=HOSTILE)
     assert "<script>alert" not in page.get(f"{BASE}{path}").content.decode()
+
+
+def test_the_page_says_that_nobody_owns_an_intent_and_that_no_reason_was_given(acme, page):
+    builders.intent(acme, status="BLOCKED")
+    text = page.get(f"{BASE}INT-001/").content.decode()
+    assert "<dd>nobody</dd>" in text
+    assert "No reason was given." in text
 
 
 def test_ada_moves_an_intent(page, auth):
@@ -276,3 +284,55 @@ def test_pages_ask_the_same_number_of_queries_for_any_number_of_intents(
         page.get(BASE)
     with django_assert_max_num_queries(17):
         page.get(f"{BASE}INT-001/")
+
+
+@pytest.fixture
+def proven(acme, at_work):
+    """INT-001 with one of two criteria claimed: by a change, a command, a hostile note and one from elsewhere."""
+    Intent.objects.update(acceptance_criteria=["It works", "It is fast"])
+    at_work.post("sessions/s-1/traces", {"path": "src/auth/a.ts", "content": "x\n"})
+    at_work.gate("Bash", command="git status")
+    evidence = [
+        {"type": "trace", "path": "src/auth/a.ts"},
+        {"type": "command", "command": "git status", "exit_status": 0},
+        {"type": "note", "text": HOSTILE},
+    ]
+    claims = [{"criterion": 1, "evidence": evidence}]
+    body = {"verification_notes": "Done", "acceptance_evidence": claims}
+    assert at_work.post("sessions/s-1/complete-intent", body).status_code == 200
+    intent = Intent.objects.get()
+    elsewhere = {"type": "trace", "id": "of-another-ledger", "path": "src/b.ts"}
+    intent.acceptance_evidence[0]["evidence"].append(elsewhere)
+    intent.save()
+    return intent
+
+
+def test_the_page_shows_what_proves_each_criterion(page, proven):
+    text = page.get(f"{BASE}INT-001/").content.decode()
+    assert "0 of 2 met" in text
+    for entry, words in (
+        (LedgerEntry.objects.get(kind="trace"), "src/auth/a.ts"),
+        (LedgerEntry.objects.get(tool="Bash"), "git status"),
+    ):
+        assert f'<a href="/w/acme/traces/?entry={entry.pk}"><code><bdi>{words}</bdi></code></a>' in text
+    assert "<code><bdi>src/b.ts</bdi></code> (not in this ledger)" in text
+    assert "claimed by <bdi>claude-code</bdi>" in text
+    assert "not confirmed yet" in text
+    assert "No evidence" in text
+    assert HOSTILE not in text
+
+
+def test_ada_confirms_the_claims_of_an_intent_that_she_completes(page, proven):
+    page.post(f"{BASE}INT-001/move/", {"status": "COMPLETED", "version": str(proven.version)})
+    text = page.get(f"{BASE}INT-001/").content.decode()
+    assert "1 of 2 met" in text
+    assert "confirmed by <bdi>Ada</bdi>" in text
+    assert page.get(BASE).context["intents"][0]["criteria_met"] == 1
+    assert "1 of 2" in page.get(BASE).content.decode()
+
+
+@pytest.mark.parametrize("path", ["", "INT-001/", "export/"])
+def test_a_stranger_sees_no_evidence(max_, proven, path):
+    answer = builders.signed_in(max_).get(f"{BASE}{path}")
+    assert answer.status_code == 404
+    assert "src/auth/a.ts" not in answer.content.decode()

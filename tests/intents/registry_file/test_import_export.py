@@ -136,3 +136,67 @@ def test_nothing_crosses_workspaces(acme):
     bring(acme, file_of(intent("INT-001", owner="ada")), REPLACE)
     assert ids(elsewhere) == ["INT-001", "INT-002"]
     assert Intent.objects.get(workspace=elsewhere, intent_id="INT-001").owner == ""
+
+
+PROVEN = [
+    {
+        "criterion": "Tests pass", "status": "met", "claimed_by": "codex", "session_id": "s-1",
+        "claimed_at": "2026-01-01T00:00:00Z", "confirmed_by": "Rex", "confirmed_at": "2026-01-02T00:00:00Z",
+        "evidence": [
+            {"type": "command", "id": "d-1", "run_id": "r-1", "command": "npm test\n\tnext: 1", "exit_status": 0},
+            {"type": "trace", "id": "007", "path": "src/a.ts"},
+            {"type": "note", "text": "true", "our_own": [1, None]},
+        ],
+    },
+    {"criterion": "Fast", "status": "claimed", "evidence": [{"type": "note", "text": "- 'x' \u2028 #y: {"}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+def test_evidence_comes_out_as_it_went_in(acme, lenient):
+    how = ImportOptions("replace", lenient=lenient)
+    file = file_of(intent(acceptance_criteria=["Tests pass", "Fast"], acceptance_evidence=PROVEN))
+    assert bring(acme, file, how).report.warnings == ()
+    assert Intent.objects.get().acceptance_evidence == PROVEN
+    text = export_registry(acme)
+    assert preview_import(acme.pk, text.encode(), how).plan.unchanged == ("INT-001",)
+    elsewhere = builders.workspace("elsewhere")
+    bring(elsewhere, text.encode(), how)
+    assert export_registry(elsewhere) == text
+
+
+def test_an_intent_without_evidence_exports_as_before(acme):
+    builders.intent(acme)
+    assert "acceptance_evidence" not in export_registry(acme)
+
+
+def test_evidence_for_other_words_is_kept_and_warned_of(acme):
+    file = file_of(intent(acceptance_criteria=["Fast"], acceptance_evidence=PROVEN))
+    (warning,) = bring(acme, file).report.warnings
+    assert (warning.type, warning.field) == ("UNKNOWN_FIELD", "acceptance_evidence")
+    assert "'Tests pass'" in warning.message
+    assert preview_import(acme.pk, export_registry(acme).encode(), REPLACE).plan.unchanged == ("INT-001",)
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        "tests pass",
+        ["tests pass"],
+        [{"criterion": "Fast", "evidence": []}],
+        [{"criterion": "Fast", "status": "open", "evidence": []}],
+        [{"criterion": 1, "status": "met", "evidence": []}],
+        [{"criterion": "Fast", "status": "met", "evidence": {}}],
+        [{"criterion": "Fast", "status": "met", "evidence": [{"type": "rumour"}]}],
+        [{"criterion": "Fast", "status": "met", "evidence": [{"type": "command", "exit_status": "0"}]}],
+        [{"criterion": "Fast", "status": "met", "claimed_at": 5, "evidence": []}],
+        [{"criterion": "Fast", "status": "met", "evidence": []}] * 2,
+    ],
+    ids=range(10),
+)
+def test_evidence_of_another_form_is_refused(acme, evidence):
+    found = bring(acme, file_of(intent(acceptance_criteria=["Fast"], acceptance_evidence=evidence)))
+    assert [(error.type, error.field) for error in found.report.errors] == [
+        ("INVALID_FIELD", "acceptance_evidence")
+    ]
+    assert not found.applied

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from controlplane.policy.model import IntentStatus
+from intents import registry
+from intents.evidence.records import build_claim
 from intents.models import Intent
 from tests import builders
 from tests.intents.builders import DATA
@@ -246,3 +249,19 @@ def test_a_real_file_may_stay_in_the_folder(acme, admin, path):
     folder.text = data.decode()
     assert folder.sync()["conflicts"] == []
     assert folder.text == data.decode()
+
+
+def test_evidence_flows_to_the_file_beside_a_change_of_the_file(folder):
+    registry.move(registered(), IntentStatus.IN_PROGRESS, actor="ada")
+    note = {"type": "note", "text": "Measured"}
+    claim = build_claim("It works", [note], agent="codex", session_id="s-1", at="2026-01-01T00:00:00Z")
+    registry.claim_criteria(registered(), [claim], actor="token:1", reason="evidence")
+    folder.change("INT-001", owner="ada")
+    assert folder.sync()["conflicts"] == []
+    assert (registered().owner, registered().acceptance_evidence) == ("ada", [claim])
+    assert folder.intents()["INT-001"]["acceptance_evidence"] == [claim]
+    registry.complete(registered(), actor="ada", confirmed_by="Ada")
+    folder.sync()
+    (record,) = folder.intents()["INT-001"]["acceptance_evidence"]
+    assert (record["status"], record["confirmed_by"]) == ("met", "Ada")
+    assert folder.sync()["file"] is None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from intents.models import Intent
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from tests import builders
 from tests.sessions.approvals.approval_builders import LIST, ROOT, ask, card, decide, edit, page
+from traces.models import LedgerEntry
 
 # --- grants ---------------------------------------------------------------------------------------
 
@@ -65,6 +67,32 @@ def test_a_completion_shows_criteria_and_notes(acme, asked, agent, rexs):
     decide(rexs, wanted)
     wanted.session.intent.refresh_from_db()
     assert wanted.session.intent.status == "COMPLETED"
+
+
+def test_a_completion_shows_what_proves_each_criterion(acme, asked, agent, rexs):
+    Intent.objects.update(acceptance_criteria=["It works", "It is fast", HOSTILE])
+    agent.post("sessions/s-1/traces", {"path": "src/auth/a.ts", "content": "x\n"})
+    agent.gate("Bash", command="git status")
+    evidence = [
+        {"type": "trace", "path": "src/auth/a.ts"},
+        {"type": "command", "command": "git status", "exit_status": 1},
+        {"type": "note", "text": HOSTILE},
+    ]
+    claims = [{"criterion": number, "evidence": evidence} for number in (1, 3)]
+    body = {"verification_notes": "done", "acceptance_evidence": claims}
+    answer = agent.post("sessions/s-1/complete-intent", body)
+    wanted = Approval.objects.get(public_id=answer.json()["approval"]["id"])
+    text = page(rexs, card(wanted))
+    trace, command = LedgerEntry.objects.get(kind="trace"), LedgerEntry.objects.get(tool="Bash")
+    for entry, words in ((trace, "src/auth/a.ts"), (command, "git status")):
+        assert f'?entry={entry.pk}"><code><bdi>{words}</bdi></code>' in text
+    assert re.search(r"exit status 1</span>,\s+by the agent(&#x27;|')s word", text)
+    assert "Criteria without evidence: 1 of 3." in text
+    assert "You confirm the evidence for 2 criteria." in text
+    assert "not confirmed yet" in text
+    assert HOSTILE not in text
+    decide(rexs, wanted)
+    assert "confirmed by <bdi>Rex</bdi>" in page(rexs, card(wanted))
 
 
 def test_a_completion_that_can_no_longer_be_is_refused_on_the_card(acme, asked, agent, ada, rexs):

@@ -313,3 +313,46 @@ def test_the_gate_lets_our_own_tools_pass_before_the_handshake(agent, work, tool
 
 def test_the_hooks_own_tool_is_not_for_models(agent, work):
     assert agent.gate("mcp__icp__gate_tool_call", hook_event_name="PostToolUse")["decision"] != "allow"
+
+
+def test_a_model_proves_criteria_and_is_told_what_is_missing(acme, agent):
+    builders.intent(acme, acceptance_criteria=["It works", "It is fast"])
+    agent.select("INT-001")
+    agent.post("sessions/s-1/traces", {"path": "src/auth/a.ts", "content": "x\n"})
+    assert agent.gate("Bash", command="git status")["decision"] == "allow"
+    evidence = [
+        {"type": "trace", "path": "src/auth/a.ts"},
+        {"type": "command", "command": "git status", "exit_status": 0},
+        {"type": "note", "text": "Read\nthrough it"},
+    ]
+    claims = [{"criterion": 1, "evidence": evidence}]
+    said = say(agent, "complete_intent", **WAYS["complete_intent"], acceptance_evidence=claims)
+    proof = "changed src/auth/a.ts; git status ended with 0; Read through it"
+    assert said.splitlines()[-2:] == [
+        f"[claimed] It works: {proof}",
+        "[open] It is fast: no evidence",
+    ]
+    approval = json.loads(say(agent, "gate_status"))["newest_approvals"][0]
+    assert [piece["type"] for piece in approval["acceptance_evidence"][0]["evidence"]] == [
+        "trace",
+        "command",
+        "note",
+    ]
+    assert '<criterion status="claimed">It works</criterion>' in say(agent, "get_intent_context")
+
+
+@pytest.mark.parametrize(
+    ("claims", "words"),
+    [
+        ([{"criterion": "It flies", "evidence": [{"type": "note", "text": "x"}]}], "1. It works"),
+        ([{"criterion": 1, "evidence": [{"type": "trace", "path": "a.ts"}]}], "no change of 'a.ts'"),
+        ([{"criterion": 1}], "'evidence' is a required property"),
+        ("done", "is not of type 'array'"),
+    ],
+    ids=["criterion", "evidence", "form", "no list"],
+)
+def test_a_model_is_told_why_a_claim_does_not_hold(agent, work, claims, words):
+    agent.select("INT-001")
+    refused = refusal(agent, "complete_intent", **WAYS["complete_intent"], acceptance_evidence=claims)
+    assert (get_status_code(refused), words in refused.error) == (400, True), refused.error
+    assert not Approval.objects.exists()

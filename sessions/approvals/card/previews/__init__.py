@@ -9,12 +9,12 @@ from sessions.approvals.card.previews.calls import PreviewInputs, preview_call
 from sessions.approvals.card.previews.plans import preview_plan
 from sessions.approvals.card.previews.runs import preview_run
 from sessions.approvals.card.previews.scope_and_completion import preview_completion, preview_scope
-from sessions.approvals.card.previews.values import Criterion, FilePreview, PatternAddition, Preview
+from sessions.approvals.card.previews.values import FilePreview, PatternAddition, Preview
 from sessions.approvals.kinds.plans import is_plan
 from sessions.core_values import load_policy
 from sessions.models import Approval
 
-__all__ = ["Criterion", "FilePreview", "PatternAddition", "Preview", "build_preview"]
+__all__ = ["FilePreview", "PatternAddition", "Preview", "build_preview"]
 
 
 def build_preview(approval: Approval, workspace: Workspace, intent: Intent | None) -> Preview:
@@ -28,7 +28,7 @@ def build_preview(approval: Approval, workspace: Workspace, intent: Intent | Non
     if approval.kind == Approval.Kind.SCOPE:
         return preview_scope(approval, workspace, scope)
     if approval.kind == Approval.Kind.COMPLETION:
-        return preview_completion(approval, intent.acceptance_criteria if intent else ())
+        return preview_completion(approval, intent)
     if approval.kind == Approval.Kind.RUN:
         return preview_run(approval)
     return preview_call(PreviewInputs(approval, WorkspaceFiles(workspace), scope, load_policy(workspace)))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from controlplane.models import Workspace
+from intents.criteria import list_criteria
 from intents.known_files import load_known_files
-from sessions.approvals.card.previews.values import Criterion, PatternAddition, Preview
+from intents.models import Intent
+from sessions.approvals.card.previews.values import PatternAddition, Preview
 from sessions.models import Approval
 
 MAX_FILES = 8
 ALL_FILES = "These are the known files that the patterns would allow. Files created later are allowed too."
 SOME_FILES = "Not every file was checked; the patterns may allow others as well."
-NOT_VERIFIED = "The notes are the agent's own words and were not verified."
+NOT_VERIFIED = (
+    "Changes and commands are in the ledger. Notes, and exit statuses that no contained run has reported, "
+    "are the agent's own words and were not verified."
+)
 
 
 def preview_scope(approval: Approval, workspace: Workspace, scope: tuple[str, ...]) -> Preview:
@@ -31,12 +34,19 @@ def build_addition(pattern: str, files: list[str], owners: str = "") -> PatternA
     return PatternAddition(pattern, tuple(files[:MAX_FILES]), max(0, len(files) - MAX_FILES), owners)
 
 
-def preview_completion(approval: Approval, criteria: Iterable[object]) -> Preview:
-    """List the acceptance criteria, at their newest revision. 0 queries."""
+def preview_completion(approval: Approval, intent: Intent | None) -> Preview:
+    """List the acceptance criteria, at their newest revision, with the evidence that the approval confirms.
+
+    At most 1 query.
+    """
+    is_confirmed = approval.status == Approval.Status.APPROVED
+    records = None if is_confirmed else approval.call.get("acceptance_evidence", ())
+    criteria = list_criteria(intent, records) if intent else ()
     return Preview(
         complete=True,
         sentence=NOT_VERIFIED,
         note=f"{approval.intent_id} becomes COMPLETED; this is final",
-        criteria=tuple(Criterion(str(criterion)) for criterion in criteria),
+        criteria=criteria,
+        open_criteria=sum(not criterion.evidence for criterion in criteria),
         input=approval.call.get("verification_notes", ""),
     )

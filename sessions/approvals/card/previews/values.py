@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from controlplane.templatetags.diffs import Hunk, count_changes
+from intents.criteria import CriterionState
 from sessions.approvals.card.command import CommandView
 
 
@@ -44,13 +45,6 @@ class PlanReplay:
 
 
 @dataclass(frozen=True, slots=True)
-class Criterion:
-    text: str
-    met: bool = False
-    evidence: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Preview:
     """`complete` is True only where the full effect is visible; `sentence` says so, or what is missing."""
 
@@ -63,7 +57,8 @@ class Preview:
     kinds: tuple[KindAddition, ...] = ()
     replay: PlanReplay | None = None
     is_plan: bool = False
-    criteria: tuple[Criterion, ...] = ()
+    criteria: tuple[CriterionState, ...] = ()
+    open_criteria: int = 0  # criteria without evidence
     input: str = ""
 
     @property
