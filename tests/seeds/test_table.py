@@ -15,14 +15,13 @@ DOCUMENTS = {
     "2": "Reading before the handshake",
     "3": "The files of the orchestration folder",
     "4": "The hook engine",
-    "5": "Scopes and approvals",
+    "5": "Clients, protocol and registry",
 }
 NAME = re.compile(r"test_seed(\d)_(\w+?)__(\w+)")
 HEAD = """# Requirements and the tests that show them
 
 Each requirement of the customer's documents that has a test against a served product, through the hooks of the clients and through
-REST. Made from the names of the tests in `tests/seeds`: `python -m tests.seeds.test_table > docs/requirements.md`. Documents 4
-and 5 are shown by the tests of the gate and of the registry, which do not name them yet.
+REST. Made from the names of the tests in `tests/seeds`: `python -m tests.seeds.test_table > docs/requirements.md`.
 """
 
 
