@@ -222,6 +222,13 @@ def test_seed4_path_d__approved_once_the_same_call_runs_once(shop, coder):
 
 
 @pytest.mark.systems(27)
+def test_seed4_path_d_wider__approved_for_the_session_the_same_call_runs_as_often_as_it_likes(shop, coder):
+    assert not coder.write("src/auth/a.ts").ran
+    shop.decide(grant="session")
+    assert [coder.write("src/auth/a.ts").ran for _ in range(3)] == [True, True, True]
+
+
+@pytest.mark.systems(27)
 def test_seed4_path_e__rejected_the_tool_does_not_run_and_the_agent_reads_why(shop, coder):
     assert not coder.write("src/auth/a.ts").ran
     shop.decide(action="reject", comment="Ask the auth team first.")

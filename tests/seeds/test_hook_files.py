@@ -97,6 +97,19 @@ def test_seed4_file_2_append_only__an_entry_that_was_recorded_cannot_be_sent_cha
     assert len(shop.traces()) == 1
 
 
+@pytest.mark.systems(19)
+def test_seed4_file_2_exchange__an_agent_trace_file_names_the_tool_and_never_takes_it_for_a_model(
+    shop, coder
+):
+    coder.take()
+    coder.wrote("src/auth/a.ts")
+    text = shop.text("traces/export?format=agent-trace")
+    (record,) = [json.loads(line) for line in text.splitlines() if line.strip()]
+    for conversation in record["files"][0]["conversations"]:
+        assert conversation["contributor"].get("model_id") != coder.client
+    assert coder.client == REST or record["tool"]["name"] == coder.client
+
+
 @pytest.mark.systems(19, 22)
 def test_seed4_file_3__intent_map_md_has_a_section_for_each_intent_with_its_files(shop, coder):
     shop.intent("INT-002", owned_scope=["src/api/**"])
@@ -163,6 +176,14 @@ def test_seed4_file_4__both_intentignore_files_count_together_and_at_once(disk, 
     assert answer.body["error_type"] == "INTENTIGNORE_PATH_BLOCKED"
     (tmp_path / ".intentignore").write_text("")
     assert agent.write("src/auth/a.secret").ran
+
+
+@pytest.mark.systems(24)
+def test_seed4_file_4_secrets__a_new_workspace_keeps_secrets_from_its_agents(coder):
+    coder.take()
+    for path in (".env", ".env.local", "deploy/server.key"):
+        assert not coder.read(path).ran, path
+    assert coder.read("src/environment.ts").ran
 
 
 @pytest.mark.systems(24)
