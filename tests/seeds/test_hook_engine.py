@@ -73,22 +73,22 @@ def test_seed4_flow_1__one_turn_from_the_prompt_to_the_files(shop, coder):
     assert "src/auth/weather.ts" in coder.prompt()
 
 
-def test_seed4_state_1__a_request_may_look_before_it_selects(coder):
-    assert coder.read("README.md").ran
-    assert coder.select().ran
+def test_seed4_state_1__a_request_may_look_before_it_selects(either):
+    assert either.read("README.md").ran
+    assert either.select().ran
 
 
 @pytest.mark.systems(3)
-def test_seed4_state_2__a_change_before_the_handshake_is_blocked_and_can_be_retried_after_it(coder):
-    assert not coder.write("src/auth/a.ts").ran
-    assert coder.select().ran
-    assert coder.write("src/auth/a.ts").ran
+def test_seed4_state_2__a_change_before_the_handshake_is_blocked_and_can_be_retried_after_it(either):
+    assert not either.write("src/auth/a.ts").ran
+    assert either.select().ran
+    assert either.write("src/auth/a.ts").ran
 
 
-def test_seed4_state_3__a_selection_that_fails_changes_nothing(coder):
-    assert not coder.select("INT-777").ran
-    assert not coder.write("src/auth/a.ts").ran
-    assert coder.select("INT-001").ran
+def test_seed4_state_3__a_selection_that_fails_changes_nothing(either):
+    assert not either.select("INT-777").ran
+    assert not either.write("src/auth/a.ts").ran
+    assert either.select("INT-001").ran
 
 
 @pytest.mark.systems(15, 33)
@@ -165,17 +165,17 @@ def test_seed4_decision_3__each_of_these_denials_can_be_approved_by_a_person(sho
 
 
 @pytest.mark.systems(3)
-def test_seed4_path_a__missing_intent(coder):
-    answer = coder.write("src/auth/a.ts")
+def test_seed4_path_a__missing_intent(either):
+    answer = either.write("src/auth/a.ts")
     assert not answer.ran
     assert CITE in answer.text
     assert "select_active_intent" in answer.text
 
 
 @pytest.mark.systems(6)
-def test_seed4_path_b__scope_violation(coder):
-    coder.take()
-    answer = coder.write("docs/design.md")
+def test_seed4_path_b__scope_violation(either):
+    either.take()
+    answer = either.write("docs/design.md")
     assert not answer.ran
     assert "INT-001 is not authorized to edit [docs/design.md]. Request scope expansion." in answer.text
     assert "src/auth/**" in answer.text  # what it may edit
@@ -229,10 +229,10 @@ def test_seed4_path_d_wider__approved_for_the_session_the_same_call_runs_as_ofte
 
 
 @pytest.mark.systems(27)
-def test_seed4_path_e__rejected_the_tool_does_not_run_and_the_agent_reads_why(shop, coder):
-    assert not coder.write("src/auth/a.ts").ran
+def test_seed4_path_e__rejected_the_tool_does_not_run_and_the_agent_reads_why(shop, either):
+    assert not either.write("src/auth/a.ts").ran
     shop.decide(action="reject", comment="Ask the auth team first.")
-    answer = coder.write("src/auth/a.ts")
+    answer = either.write("src/auth/a.ts")
     assert answer.decision == "deny"
     assert "Ask the auth team first." in answer.text
 
@@ -270,20 +270,20 @@ def test_seed4_hook_3__a_lesson_without_a_problem_is_none(shop, rest):
     assert "Lesson Learned" not in shop.text("lessons?format=markdown")
 
 
-def test_seed4_decision_2__a_workspace_may_leave_the_engine_off(shop, coder):
+def test_seed4_decision_2__a_workspace_may_leave_the_engine_off(shop, either):
     shop.policy(enforcement="off")
-    assert coder.write("anywhere.md").ran
+    assert either.write("anywhere.md").ran
     shop.policy(enforcement="monitor")
-    assert coder.write("anywhere.md").ran
+    assert either.write("anywhere.md").ran
     shop.policy(enforcement="enforce")
-    assert not coder.write("anywhere.md").ran
+    assert not either.write("anywhere.md").ran
 
 
-def test_seed4_lesson_2__prompts_follow_the_registry_not_the_memory_of_the_session(shop, coder):
-    coder.take()
-    assert "No new dependency" in coder.prompt()
+def test_seed4_lesson_2__prompts_follow_the_registry_not_the_memory_of_the_session(shop, either):
+    either.take()
+    assert "No new dependency" in either.prompt()
     shop.change(constraints=["Only standard modules"])
-    prompt = coder.prompt()
+    prompt = either.prompt()
     assert "Only standard modules" in prompt
     assert "No new dependency" not in prompt
 

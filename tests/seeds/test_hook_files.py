@@ -58,13 +58,13 @@ def test_seed4_file_1__the_example_of_active_intents_yaml_is_read_and_written_ba
     assert rest.take()["intent"]["name"] == "Build Weather API"
 
 
-def test_seed4_file_1_readers__the_registry_is_read_at_every_selection_and_call(shop, coder):
-    assert not coder.select("INT-002").ran
+def test_seed4_file_1_readers__the_registry_is_read_at_every_selection_and_call(shop, either):
+    assert not either.select("INT-002").ran
     shop.intent("INT-002", owned_scope=["docs/**"])
-    assert coder.select("INT-002").ran
-    assert coder.write("docs/a.md").ran
+    assert either.select("INT-002").ran
+    assert either.write("docs/a.md").ran
     shop.change("INT-002", owned_scope=["web/**"])
-    assert not coder.write("docs/a.md").ran
+    assert not either.write("docs/a.md").ran
 
 
 @pytest.mark.systems(19)
@@ -111,10 +111,10 @@ def test_seed4_file_2_exchange__an_agent_trace_file_names_the_tool_and_never_tak
 
 
 @pytest.mark.systems(19, 22)
-def test_seed4_file_3__intent_map_md_has_a_section_for_each_intent_with_its_files(shop, coder):
+def test_seed4_file_3__intent_map_md_has_a_section_for_each_intent_with_its_files(shop, either):
     shop.intent("INT-002", owned_scope=["src/api/**"])
     for intent_id, path in (("INT-001", "src/auth/middleware.ts"), ("INT-002", "src/api/weather.ts")):
-        agent = shop.agent(coder.client)
+        agent = shop.agent(either.client)
         agent.take(intent_id)
         agent.wrote(path, "export function run(): void {}\n")
         end(agent)
@@ -179,21 +179,21 @@ def test_seed4_file_4__both_intentignore_files_count_together_and_at_once(disk, 
 
 
 @pytest.mark.systems(24)
-def test_seed4_file_4_secrets__a_new_workspace_keeps_secrets_from_its_agents(coder):
-    coder.take()
+def test_seed4_file_4_secrets__a_new_workspace_keeps_secrets_from_its_agents(either):
+    either.take()
     for path in (".env", ".env.local", "deploy/server.key"):
-        assert not coder.read(path).ran, path
-    assert coder.read("src/environment.ts").ran
+        assert not either.read(path).ran, path
+    assert either.read("src/environment.ts").ran
 
 
 @pytest.mark.systems(24)
-def test_seed4_file_4_intent__an_intent_that_the_file_excludes_takes_no_changes(shop, coder):
-    coder.take()
-    assert coder.write("src/auth/a.ts").ran
+def test_seed4_file_4_intent__an_intent_that_the_file_excludes_takes_no_changes(shop, either):
+    either.take()
+    assert either.write("src/auth/a.ts").ran
     shop.ignore("intent: INT-001\n")
-    assert not coder.write("src/auth/a.ts").ran
-    assert coder.read("README.md").ran
-    assert "INT-001 [" not in shop.agent(coder.client).prompt()
+    assert not either.write("src/auth/a.ts").ran
+    assert either.read("README.md").ran
+    assert "INT-001 [" not in shop.agent(either.client).prompt()
 
 
 @pytest.mark.systems(23)
@@ -237,10 +237,10 @@ def test_seed4_next_1_patch__a_patch_of_several_files_leaves_a_trace_for_each(sh
 
 
 @pytest.mark.systems(29)
-def test_seed4_next_2__the_context_tells_what_was_changed_under_the_intent(shop, coder):
-    coder.take()
-    coder.wrote("src/auth/first.ts")
-    end(coder)
+def test_seed4_next_2__the_context_tells_what_was_changed_under_the_intent(shop, either):
+    either.take()
+    either.wrote("src/auth/first.ts")
+    end(either)
     (entry,) = [one for one in shop.agent().take()["history"] if "src/auth/first.ts" in one["summary"]]
     assert datetime.fromisoformat(entry["at"]).tzinfo
 

@@ -54,9 +54,9 @@ def test_seed5_tool_2__success_brings_context_and_intent(rest):
 
 
 @pytest.mark.systems(1)
-def test_seed5_error_1__not_found_lists_the_available_ids(shop, coder):
+def test_seed5_error_1__not_found_lists_the_available_ids(shop, either):
     shop.intent("INT-002", owned_scope=["docs/**"])
-    answer = coder.select("INT-999")
+    answer = either.select("INT-999")
     assert not answer.ran
     assert all(word in answer.text for word in ("INT-999", "INT-001", "INT-002"))
 
@@ -92,19 +92,19 @@ def test_seed5_error_4__a_yaml_error_is_told_with_its_line(disk, tmp_path):
 
 
 @pytest.mark.systems(4, 33)
-def test_seed5_error_5__a_second_intent_is_refused_in_the_same_session(shop, coder):
+def test_seed5_error_5__a_second_intent_is_refused_in_the_same_session(shop, either):
     shop.intent("INT-002", owned_scope=["docs/**"])
-    assert coder.select().ran
-    answer = coder.select("INT-002")
+    assert either.select().ran
+    answer = either.select("INT-002")
     assert not answer.ran
     assert "INT-001" in answer.text
-    assert shop.agent(coder.client).select("INT-002").ran
+    assert shop.agent(either.client).select("INT-002").ran
 
 
 @pytest.mark.systems(1)
-def test_seed5_error_6__a_blocked_intent_is_refused_with_its_reason(shop, coder):
+def test_seed5_error_6__a_blocked_intent_is_refused_with_its_reason(shop, either):
     shop.change(status="BLOCKED", blocked_reason="Waiting for API keys.")
-    answer = coder.select()
+    answer = either.select()
     assert not answer.ran
     assert "blocked: Waiting for API keys. Select" in answer.text
 
@@ -125,19 +125,19 @@ def test_seed5_gate_1__no_file_tool_runs_without_an_intent(rest, tool):
 
 
 @pytest.mark.systems(9)
-def test_seed5_gate_2__a_completed_intent_takes_no_more_changes(shop, coder):
-    coder.take()
-    assert coder.write("src/auth/a.ts").ran
-    coder.api("POST", f"sessions/{coder.session}/complete-intent", {"verification_notes": "Tests pass."})
+def test_seed5_gate_2__a_completed_intent_takes_no_more_changes(shop, either):
+    either.take()
+    assert either.write("src/auth/a.ts").ran
+    either.api("POST", f"sessions/{either.session}/complete-intent", {"verification_notes": "Tests pass."})
     shop.decide()
-    assert not coder.write("src/auth/a.ts").ran
-    assert not coder.preflight()["ok"]
+    assert not either.write("src/auth/a.ts").ran
+    assert not either.preflight()["ok"]
 
 
 @pytest.mark.systems(26)
-def test_seed5_text_1__without_an_intent_the_text_names_the_step_and_the_intents(shop, coder):
+def test_seed5_text_1__without_an_intent_the_text_names_the_step_and_the_intents(shop, either):
     shop.intent("INT-002", owned_scope=["docs/**"])
-    answer = coder.write("src/auth/a.ts")
+    answer = either.write("src/auth/a.ts")
     assert all(word in answer.text for word in ("select_active_intent", "INT-001", "INT-002"))
 
 
@@ -150,21 +150,21 @@ def test_seed5_text_2__out_of_scope_the_text_names_patterns_file_and_owner(shop,
 
 
 @pytest.mark.systems(4, 26)
-def test_seed5_text_3__a_locked_session_is_told_to_start_a_new_one(shop, coder):
+def test_seed5_text_3__a_locked_session_is_told_to_start_a_new_one(shop, either):
     shop.intent("INT-002", owned_scope=["docs/**"])
-    assert coder.select().ran
-    answer = coder.select("INT-002")
+    assert either.select().ran
+    answer = either.select("INT-002")
     assert "INT-001" in answer.text
     assert "new session" in answer.text
 
 
 @pytest.mark.systems(33)
-def test_seed5_question_1__work_on_several_intents_is_one_session_after_another(shop, coder):
+def test_seed5_question_1__work_on_several_intents_is_one_session_after_another(shop, either):
     shop.intent("INT-002", owned_scope=["docs/**"])
-    assert coder.select("INT-001").ran
-    assert not coder.write("docs/a.md").ran
-    coder.api("POST", f"sessions/{coder.session}/end")
-    later = shop.agent(coder.client)
+    assert either.select("INT-001").ran
+    assert not either.write("docs/a.md").ran
+    either.api("POST", f"sessions/{either.session}/end")
+    later = shop.agent(either.client)
     assert later.select("INT-002").ran
     assert later.write("docs/a.md").ran
 

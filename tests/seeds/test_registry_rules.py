@@ -227,14 +227,14 @@ def test_seed5_question_5__the_documents_constraints_are_checked(shop, rest, kin
 
 @pytest.mark.systems(32)
 def test_seed5_question_5_prose__a_constraint_that_is_a_sentence_is_told_to_the_agent_and_warned_of(
-    shop, coder
+    shop, either
 ):
     told = warnings(shop, intent(constraints=[CONSTRAINTS["code_pattern"]]))
     assert "UNKNOWN_CONSTRAINT_TYPE" in told
     shop.change(constraints=[CONSTRAINTS["code_pattern"]])
-    coder.take()
-    assert "No console.log in production code" in coder.prompt()
-    assert coder.write("src/auth/a.ts", "console.log(1)\n").ran
+    either.take()
+    assert "No console.log in production code" in either.prompt()
+    assert either.write("src/auth/a.ts", "console.log(1)\n").ran
     version = shop.admin("GET", "intents/INT-001")[1]["version"]
     wrong = {"constraints": [{"type": "max_file_lines", "value": 400}], "version": version}
     status, answer = shop.admin("PATCH", "intents/INT-001", wrong)

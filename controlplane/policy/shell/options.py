@@ -103,7 +103,7 @@ def _is_option(word: Word, spec: OptionSpec) -> bool:
     # A word that is not known, or a wildcard at its start, may become `-o` or a file named `-o`.
     uncertain = (word.value is None and not word.prefix) or (word.has_wildcard and word.prefix[0] in "*?[")
     if uncertain and not spec.option_safe:
-        raise UnclearCommandError("may expand to an option", word.span)
+        raise UnclearCommandError("its value could be any path or option", word.span)
     return False
 
 
