@@ -7,7 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.live import LiveServer
 from tests.seeds.clients import CLIENTS
+from tests.seeds.conftest import Shop
 from tests.seeds.test_handshake_requirements import call_of
 from tests.sessions.mcp.conversing import post
 
@@ -241,6 +243,26 @@ def test_seed5_risk_4__parallel_calls_are_each_answered_and_recorded_once(shop, 
         assert all(answer.ran for answer in pool.map(coder.write, paths))
         list(pool.map(coder.wrote, paths))
     assert sorted(entry["files"][0]["relative_path"] for entry in shop.traces()) == paths
+
+
+def test_seed5_persistence_1__what_was_selected_asked_and_recorded_survives_a_restart(tmp_path):
+    server = LiveServer(tmp_path)
+    try:
+        server.start()
+        shop = Shop(server)
+        coder = shop.agent("claude-code")
+        coder.take()
+        coder.wrote("src/auth/a.ts")
+        assert not coder.write("docs/a.md").ran
+        server.stop()
+        server.start()
+        assert coder.write("src/auth/a.ts").ran
+        assert "src/auth/a.ts" in coder.prompt()
+        shop.decide()
+        assert coder.write("docs/a.md").ran
+        assert len(shop.traces()) == 1
+    finally:
+        server.close()
 
 
 def test_seed5_risk_5__a_call_that_was_allowed_and_never_ran_is_no_change(shop, coder):

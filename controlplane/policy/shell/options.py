@@ -160,5 +160,5 @@ def _check_attached(word: Word, role: str, spec: OptionSpec) -> Word:
 def _require_single(word: Word) -> Word:
     """Require that a value stays one word: the program would take a second one for an operand."""
     if word.may_split or word.has_wildcard:
-        raise UnclearCommandError("the value of an option may expand to several words", word.span)
+        raise UnclearCommandError("the value of an option could be several words", word.span)
     return word
