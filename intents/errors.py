@@ -63,7 +63,7 @@ class VersionConflictError(VersionMismatchError):
     """Somebody changed the intent since the caller read it; `current` is its version now."""
 
     def __init__(self, current: int) -> None:
-        super().__init__(f"The intent was changed meanwhile: its version is {current}.", version=current)
+        super().__init__(f"Someone else changed the intent: its version is now {current}.", version=current)
         self.current = current
 
 

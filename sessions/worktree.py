@@ -164,7 +164,7 @@ def _open_regular_file(path: Path) -> BufferedReader:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_HASH_BYTES:
         os.close(descriptor)
-        raise OSError(f"{path} is no regular file of a sensible size")
+        raise OSError(f"{path} is not a regular file of a usual size")
     return os.fdopen(descriptor, "rb")
 
 

@@ -58,7 +58,7 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
         "Scope Violation: [{paths}] is outside the workspace. Use a path inside the workspace."
     ),
     (ErrorType.SCOPE_VIOLATION, Reason.UNKNOWN_TARGET): (
-        "Scope Violation: what this call would change cannot be known: {detail}. Do it with a file tool or a"
+        "Scope Violation: unknown target: {detail}. Do it with a file tool or a"
         " plainer command that names its files, or wait for a person to approve it."
     ),
     (ErrorType.INTENTIGNORE_PATH_BLOCKED, Reason.INTENTIGNORE): (
@@ -81,7 +81,7 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
         "[{paths}] is also owned by {detail}, which is in progress. Leave it to that intent, or wait for a"
         " person to approve it."
     ),
-    (ErrorType.SESSION_ENDED, Reason.ENDED): "This session has ended. Start a new session to go on.",
+    (ErrorType.SESSION_ENDED, Reason.ENDED): "This session has ended. Start a new session to continue.",
     (ErrorType.SESSION_ENDED, Reason.FROZEN): (
         "This session is frozen: a person must review it first. Stop, or start a new session."
     ),
@@ -121,18 +121,18 @@ def render_effects(parts: Sequence[PartEffect], *, is_final: bool) -> str:
     shown = parts[:_MAX_PARTS]
     detail = "; ".join(f"{part.why} [{to_printable(part.part)}]" for part in shown)
     if all(part.effect is Effect.UNKNOWN for part in shown):
-        text = f"Scope Violation: what this call would change cannot be known: {detail}."
+        text = f"Scope Violation: unknown target: {detail}."
     else:
         effects = ", ".join(dict.fromkeys(part.effect.value for part in shown))
         text = f"Scope Violation: {detail}. Effect: {effects}."
     if is_final:
-        return f"{text} Policy denies that here, and nobody can approve it. Go on without it."
+        return f"{text} Policy denies that here, and nobody can approve it. Continue without it."
     ways = dict.fromkeys(_WAYS[part.effect] for part in shown)
     return f"{text} {' '.join(ways)}"
 
 
 # A way that exists for each effect, as the agent is told it.
-_ASK = "A person decides: wait for the approval, or go on with other work."
+_ASK = "A person decides: wait for the approval, or continue with other work."
 _WAYS: Mapping[Effect, str] = {
     **dict.fromkeys(Effect, _ASK),
     Effect.UNKNOWN: (

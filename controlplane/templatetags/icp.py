@@ -26,6 +26,7 @@ from controlplane.templatetags.meanings import (
     KIND_ICONS,
     MARK_TONES,
     NAV_ITEMS,
+    REACH_SIZES,
     SHAPES,
     NavItem,
     find_meaning,
@@ -174,8 +175,8 @@ def countdown(until: datetime, since: datetime | None = None) -> dict[str, Any]:
 
 
 @register.inclusion_tag("components/reach.html")
-def reach(level: str, reason: str = "") -> dict[str, str]:
-    return {"level": level, "why": reason}
+def reach(level: str, reason: str = "") -> dict[str, str | Promise]:
+    return {"level": level, "size": REACH_SIZES[level], "why": reason}
 
 
 @register.inclusion_tag("components/rail_items.html", takes_context=True)

@@ -41,7 +41,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "sealed": Meaning("sealed", "sealed", _("Sealed")),
     "sealing": Meaning("pending", "pending", _("Sealing")),
     "class_disagrees": Meaning("ask", "warning", _("Class disagrees")),
-    "broken": Meaning("deny", "warning", _("Does not hold")),
+    "broken": Meaning("deny", "warning", _("Verification failed")),
     # enforcement health
     "governed": Meaning("allow", "sealed", _("Governed")),
     "degraded": Meaning("ask", "warning", _("Degraded")),
@@ -103,6 +103,9 @@ KIND_ICONS: Mapping[str, str] = {
     "handshake": "target",
     "phase": "terminal",
 }
+
+# How much an approval could change, in the words of the reader
+REACH_SIZES = {"narrow": _("Small"), "medium": _("Medium"), "wide": _("Large")}
 
 # Tones of what a command does to a target.
 MARK_TONES: Mapping[str, str] = {"deletes": "deny", "writes": "sealed", "moves": "sealed"}

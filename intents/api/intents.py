@@ -166,7 +166,7 @@ class IgnoreView(WorkspaceView):
 
     @extend_schema(
         operation_id="intentignore_put", summary="Replace the workspace's .intentignore",
-        description="Rules as in gitignore, and lines like `intent: INT-007`, in force from the next call.",
+        description="As in gitignore, and lines like `intent: INT-007`. They take effect on the next call.",
         request={"text/plain": OpenApiTypes.STR},
         responses=schema.responses_for(200, schema.IgnoreAnswer, 415),
     )  # fmt: skip

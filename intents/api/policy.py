@@ -77,7 +77,7 @@ class PolicyAnswer(schema.Body):
     )
     freeze_after_denials = IntField(
         min_value=0,
-        help_text="Freeze a session after so many different denied attempts at one target; 0 never does.",
+        help_text="Freeze a session after this many different denied attempts at one target; 0: never.",
     )
 
 
@@ -105,7 +105,7 @@ class PolicyView(WorkspaceView):
         return Response(policy.read_policy(self.workspace))
 
     @extend_schema(
-        operation_id="policy_change", summary="Set keys of the policy; they hold from the next call",
+        operation_id="policy_change", summary="Set keys of the policy; they take effect on the next call",
         request=PolicyAnswer(partial=True),
         responses={**schema.responses_for(200, PolicyAnswer, 415), 400: INVALID},
         examples=[OpenApiExample("Try it out first", value={"enforcement": "monitor"}, request_only=True)],

@@ -157,7 +157,7 @@ def _describe_constraint(item: Any) -> dict[str, str]:
     rest = {name: value for name, value in item.items() if name != "type"}
     warning = find_reason_unchecked(item)
     if warning is None and (problem := find_problem(item)):
-        warning = f"Cannot be checked, so the gate denies every write that it is about: {problem}"
+        warning = f"Cannot be checked, so the gate denies every write to its files: {problem}"
     return {"text": _to_text(rest), "type": str(item.get("type", "")), "warning": warning or ""}
 
 

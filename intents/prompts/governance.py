@@ -24,7 +24,7 @@ HOW_TO_CREATE = (
     "with POST /api/v1/intents, or by importing an active_intents.yaml. Until then, only read and analyze."
 )
 RESUMED = (
-    "This conversation goes on after its end. It worked under {} before: select that again to continue the"
+    "This conversation continues one that had ended. It worked under {}: select that again to continue the"
     " same work."
 )
 ONE_FOR_LIFE = (

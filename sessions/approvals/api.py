@@ -132,7 +132,7 @@ class DecideManyView(DecisionViewBase):
     @extend_schema(
         operation_id="approvals_decide_many", summary="Approve or reject several; a result for each",
         description=(
-            "Each is decided by itself, so one that fails stops none of the others. What cannot be undone "
+            "Each is decided separately, so one that fails stops none of the others. What cannot be undone "
             "or foreseen (deletions, completions, unknown targets, wide reach) is approved only after the "
             "same token or person has opened it: on its card, or with `GET /api/v1/approvals/{id}`."
         ),

@@ -117,7 +117,7 @@ class DecideBody(Body):
         child=StrField(max_length=MAX_KIND_LENGTH),
         required=False,
         max_length=50,
-        help_text="The kinds of commands that the grant covers instead of the very call.",
+        help_text="The kinds of commands that the grant covers, instead of this one call.",
     )
     minutes = IntField(required=False, allow_null=True, min_value=1, max_value=7 * 24 * 60)
     comment = StrField(required=False, allow_blank=True, max_length=4000, help_text="Text for the agent.")

@@ -84,9 +84,8 @@ class ReplayView(WorkspaceView):
         operation_id="replay",
         summary="Decide recorded calls again under a proposal",
         description=(
-            "Both answers are decided anew, with the rules of today and with the proposal, so a flip is the"
-            " proposal's work. Links and content hashes of then are not known and are left out. Changes"
-            " nothing."
+            "Both answers are decided now, with today's rules and with the proposal, so a difference is the"
+            " proposal's. Past links and content hashes are not known and are ignored. Changes nothing."
         ),
         request=ReplayBody,
         responses=responses_for(200, ReplayAnswer, 404, 415),

@@ -38,7 +38,7 @@ class RulesView(WorkspaceView):
         return Response({"results": [represent_rule(rule) for rule in rules], "next": None})
 
     @extend_schema(
-        operation_id="rules_add", summary="Make a rule; it holds from the next call",
+        operation_id="rules_add", summary="Make a rule; it takes effect on the next call",
         request=schema.NewRuleBody,
         responses={
             **responses_for(201, schema.RuleAnswer, 415),
@@ -56,19 +56,19 @@ class RuleView(WorkspaceView):
     required_role = {"GET": "reviewer", "DELETE": "admin"}
 
     @extend_schema(
-        operation_id="rules_get", summary="One rule, taken back ones too",
+        operation_id="rules_get", summary="One rule, also a revoked one",
         responses={**responses_for(200, schema.RuleAnswer), **NOT_FOUND},
     )  # fmt: skip
     def get(self, request: Request, rule_id: str) -> Response:
         return Response(represent_rule(self._get_rule(rule_id)))
 
     @extend_schema(
-        operation_id="rules_remove", summary="Take a rule back; the next call asks again",
+        operation_id="rules_remove", summary="Revoke a rule; the next call asks again",
         responses={**responses_for(204, None), **NOT_FOUND},
     )  # fmt: skip
     def delete(self, request: Request, rule_id: str) -> Response:
         if not remove_rule(self._get_rule(rule_id), actor=self.actor, by=self.bearer.name):
-            raise ApiError(404, "NOT_FOUND", f"Rule {rule_id} was taken back before.")
+            raise ApiError(404, "NOT_FOUND", f"Rule {rule_id} was already revoked.")
         return Response(status=204)
 
     def _get_rule(self, rule_id: str) -> WorkspaceRule:

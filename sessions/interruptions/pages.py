@@ -94,10 +94,10 @@ def take_back_rule(request: MemberRequest, rule_id: str) -> HttpResponse:
     if rule is None:
         raise Http404
     if remove_rule(rule, actor=_actor(request), by=display_name(request.user)):
-        text = gettext("Rule %(number)d is taken back: the next %(kind)s asks again.")
+        text = gettext("Rule %(number)d is revoked: the next %(kind)s asks again.")
         messages.success(request, text % {"number": rule.number, "kind": rule.kind})
     else:
-        messages.info(request, gettext("That rule was taken back before."))
+        messages.info(request, gettext("That rule was already revoked."))
     return redirect("interruptions:page", request.workspace.slug)
 
 

@@ -134,7 +134,8 @@ def _refuse_unknown(session: AgentSession, intent_id: object) -> Refusal:
     ids = ", ".join(known) or "none"
     if not isinstance(intent_id, str) or not INTENT_ID.fullmatch(intent_id):
         error = (
-            f"{intent_id!r} is no intent id of the form INT-001 (ASCII digits), nor one of this workspace."
+            f"{intent_id!r} is neither an intent ID of the form INT-001 (ASCII digits) nor a known ID of this"
+            " workspace."
         )
     else:
         error = f"There is no intent {intent_id} in this workspace."
@@ -152,7 +153,7 @@ def _refuse_intent(session: AgentSession, intent: Intent, policy: Policy) -> Ref
     holder = find_holder(intent, policy, exclude=session)
     if holder is not None:
         holds = describe_holder(holder.session_id, holder.agent_name)
-        error = f"{intent.intent_id} is {holds}. Select another intent, or wait until it is let go."
+        error = f"{intent.intent_id} is {holds}. Select another intent, or wait until it is released."
         return Refusal(ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION, error)
     return None
 

@@ -63,7 +63,7 @@ def render_available_intents(
         return describe_unavailable(state)
     status = parse_status(status_filter, lenient=True) if status_filter else None
     if status_filter and status is None:
-        raise InvalidInputError(f"status_filter: {status_filter!r} is no status of an intent.")
+        raise InvalidInputError(f"status_filter: {status_filter!r} is not an intent status.")
     if status is not None and status not in SELECTABLE_STATUSES:
         intents = _list_closed_intents(workspace.pk, status)
     else:

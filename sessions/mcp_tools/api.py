@@ -82,7 +82,7 @@ class McpToolsView(WorkspaceView):
         return Response(self._represent_all(data["server"]) | {"added": len(added)})
 
     @extend_schema(
-        operation_id="mcp_tools_judge", summary="Say that a tool only reads, or take that back",
+        operation_id="mcp_tools_judge", summary="Say that a tool only reads, or revoke that",
         request=ToolJudgementBody, responses=responses_for(200, ServerToolAnswer, 415),
     )  # fmt: skip
     def patch(self, request: Request) -> Response:

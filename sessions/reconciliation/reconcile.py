@@ -174,7 +174,7 @@ def _with_canonical_paths(file: DiffEntry) -> DiffEntry:
 
 def _classify(file: DiffEntry, diff: DiffRange, evidence: Evidence, rules: CurrentRules) -> Finding:
     finding = Finding(
-        file.path, file.status, UNEXPLAINED, "unreadable_path", "Its name is no path of a workspace."
+        file.path, file.status, UNEXPLAINED, "unreadable_path", "Its name is not a path of a workspace."
     )
     if not file.readable:
         return finding

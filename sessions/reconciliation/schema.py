@@ -22,7 +22,7 @@ class ChangedFileBody(Body):
     mode_only = BoolField(required=False, help_text="The content is as it was, the mode is not.")
     old_mode = s.RegexField(MODE, required=False, help_text="Before, as git writes it; 000000 for none.")
     new_mode = s.RegexField(MODE, required=False, help_text="Now, as git writes it; 000000 for none.")
-    readable = BoolField(required=False, help_text="False for a name that is no UTF-8.")
+    readable = BoolField(required=False, help_text="False for a name that is not UTF-8.")
 
 
 class ReconciliationBody(Body):

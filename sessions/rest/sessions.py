@@ -172,7 +172,7 @@ class CompleteIntentView(SessionViewBase):
 
 class EndSessionView(SessionViewBase):
     @extend_schema(
-        operation_id="sessions_end", summary="End a session; it lets go of its intent",
+        operation_id="sessions_end", summary="End a session and release its intent",
         request=None, responses=responses_for(200, schema.SessionAnswer, 404),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:

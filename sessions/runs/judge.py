@@ -86,7 +86,7 @@ def _judge_git(rows: list[dict[str, Any]], policy: Policy) -> dict[str, JudgedCh
         elif verdict is Verdict.ALLOW:
             judged[path] = JudgedChange(row, verdict)
         else:
-            text = f"{path} records something in git, which policy does not permit by itself."
+            text = f"{path} records something in git, which policy does not permit."
             judged[path] = JudgedChange(row, verdict, "SCOPE_VIOLATION", "unknown_target", text)
     return judged
 

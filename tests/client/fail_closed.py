@@ -25,12 +25,12 @@ TITLES = {
     "slow": "server slower than the hook's time",
     "error": "server answers 500",
     "token": "token unknown or revoked",
-    "html": "answer is no JSON (a captive portal)",
+    "html": "answer is not JSON (a captive portal)",
     "elsewhere": "answer is JSON, of something else",
     "list": "answer is JSON, but no object",
     "empty": "answer is empty",
     "cut": "connection cut in the answer",
-    "payload": "the client's payload is no JSON",
+    "payload": "the client's payload is not JSON",
     "unconnected": "repository not connected",
     "python": "Python is gone",
     "program": "hook client's file is broken",
@@ -161,7 +161,7 @@ OPENING = """# When something fails
 
 Before a tool, the hook client (`icp.py`) turns whatever goes wrong into the client's own denial. This table is
 made by a test that breaks each thing and runs the configured command; `python -m tests.client.fail_closed` writes
-it anew, and the tests fail while it is not current.
+it, and the tests fail while it is not current.
 
 "Refused, told": the tool does not run, and the model reads why. "Refused": the tool does not run, and the client
 gives a reason of its own. What a client makes of an exit status and an output is known from driving the real one

@@ -103,7 +103,7 @@ def test_notes_hold_a_record_for_each_commit_and_disturb_nobodys(ada):
     ada.repository.git("notes", "--ref", "agent-trace", "add", "-m", "of somebody else", third)
     done = ada.reconcile(f"{ada.first}..HEAD", "--notes")
     assert done.returncode == 0, done.stderr
-    assert "somebody else" in done.stderr
+    assert "someone else" in done.stderr
     notes = {
         one: ada.repository.git("notes", "--ref", "agent-trace", "show", one)
         for one in (first, second, third)

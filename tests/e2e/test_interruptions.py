@@ -73,8 +73,8 @@ def test_a_learned_rule_is_taken_over_and_taken_back(place, sign_in):
     expect(page.locator("#rules")).to_contain_text(KIND)
     assert call(place, "new")["decision"] == "allow"
     page.reload()
-    page.locator("#rules").get_by_role("button", name="Take back").click()
-    expect(page.locator("#rules")).to_contain_text("taken back by")
+    page.locator("#rules").get_by_role("button", name="Revoke").click()
+    expect(page.locator("#rules")).to_contain_text("revoked by")
     ask(place, "newer")
     assert page.errors == []
 
@@ -95,5 +95,5 @@ def test_the_page_of_interruptions_counts_and_filters(place, sign_in, viewport, 
     expect(page).to_have_url(re.compile("range=24h"))
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
-    assert page.get_by_role("button", name="Take back").count() == 0
+    assert page.get_by_role("button", name="Revoke").count() == 0
     assert page.errors == []

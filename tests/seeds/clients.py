@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import urllib.request
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,7 +16,9 @@ from tests.sessions.adapters import captured
 
 ROOT = "/home/dev/shop"
 REST = "rest"
+Texts = dict[str, str]
 _numbers = count(1)
+_CALL_ID = re.compile(r"(?:toolu|call)_\w+")  # a client never uses one for two calls
 
 
 def sha256(text: str) -> str:
@@ -102,12 +105,14 @@ class Agent:
     def __init__(self, server: LiveServer, token: str, client: str) -> None:
         self.server, self.token, self.client = server, token, client
         self.session = f"conversation-{next(_numbers)}"
+        self._asked: dict[tuple[str, str], str] = {}  # the id of a call whose report is to come
 
     def write(self, path: str, text: str = "x\n") -> Answer:
         """Ask to create a file."""
         if self.client == REST:
             return self.gate("write_to_file", path=path, content=text)
-        return self._hook(self._payloads.write, path=path, text=text)
+        call_id = self._asked[path, text] = f"call_{next(_numbers)}"
+        return self.hook(self._payloads.write, call_id=call_id, path=path, text=text)
 
     def wrote(self, path: str, text: str = "x\n") -> None:
         """Report that a file was created."""
@@ -117,25 +122,26 @@ class Agent:
             )
             assert status == 201, answer
             return
-        self._hook(self._payloads.wrote, path=path, text=text)
+        call_id = self._asked.pop((path, text), "")
+        self.hook(self._payloads.wrote, call_id=call_id, path=path, text=text)
 
     def read(self, path: str) -> Answer:
         """Ask to read a file."""
         if self.client == REST:
             return self.gate("read_file", path=path)
-        return self._hook(self._payloads.read, read_path=path)
+        return self.hook(self._payloads.read, read_path=path)
 
     def shell(self, command: str) -> Answer:
         """Ask to run a command."""
         if self.client == REST:
             return self.gate("execute_command", command=command)
-        return self._hook(self._payloads.shell, command=command)
+        return self.hook(self._payloads.shell, command=command)
 
     def select(self, intent_id: str = "INT-001") -> Answer:
         """Take an intent, by REST or by the tool call that the client's hook sees."""
         if self.client == REST:
             return self.gate("select_active_intent", intent_id=intent_id)
-        return self._hook(self._payloads.select, intent_id=intent_id)
+        return self.hook(self._payloads.select, intent_id=intent_id)
 
     def take(self, intent_id: str = "INT-001") -> dict[str, Any]:
         """Take an intent over REST, whatever the client; return the handshake's answer."""
@@ -146,7 +152,7 @@ class Agent:
         """Return the governance section as it reaches the model before a prompt."""
         if self.client == REST:
             return self.preflight()["prompt"]
-        return self._hook(self._payloads.prompt).text
+        return self.hook(self._payloads.prompt).text
 
     def preflight(self, *tools: str) -> dict[str, Any]:
         self.api("POST", "sessions", {"session_id": self.session})
@@ -167,16 +173,32 @@ class Agent:
     def _payloads(self) -> Payloads:
         return CLIENTS[self.client]
 
-    def _hook(self, name: str, **values: str) -> Answer:
+    def hook(
+        self,
+        name: str,
+        replaced: Texts | None = None,
+        hashes: Texts | None = None,
+        call_id: str = "",
+        **values: str,
+    ) -> Answer:
+        """Send a captured payload with other texts in it, and the hashes that the hook client would add."""
         case = _find_captured(self.client, name)
-        payload = self._fill(case.payload, **values)
-        body = payload | {"directory": ROOT} if self.client in captured.PLUGINS else payload
-        request = urllib.request.Request(f"{self.server.url}/hooks/{self.client}/{case.event}", method="POST")
+        body = _replace(self._fill(case.payload, **values), replaced or {})
+        body = _set_call_id(body, call_id or f"call_{next(_numbers)}")
+        if self.client in captured.PLUGINS:
+            body |= {"directory": ROOT}
+        if hashes:
+            body |= {"icp": {"root": ROOT, "current_content_hashes": hashes}}
+        return self.send(case.event, json.dumps(body).encode())
+
+    def send(self, event: str, body: bytes) -> Answer:
+        """Send the bytes of a hook's event as they are."""
+        request = urllib.request.Request(f"{self.server.url}/hooks/{self.client}/{event}", method="POST")
         request.add_header("Authorization", f"Bearer {self.token}")
         request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, json.dumps(body).encode(), timeout=70) as answer:
-            said = answer.read().decode()
-            return Answer(answer.headers["X-ICP-Decision"] or "", " ".join(_list_texts(json.loads(said))))
+        with urllib.request.urlopen(request, body, timeout=70) as answer:
+            said = json.loads(answer.read())
+            return Answer(answer.headers["X-ICP-Decision"] or "", " ".join(_list_texts(said)), said)
 
     def _fill(self, payload: dict[str, Any], **values: str) -> dict[str, Any]:
         """Put the values of this call where the captured ones stand."""
@@ -214,6 +236,17 @@ def _replace(value: Any, replaced: dict[str, str]) -> Any:
     for old, new in replaced.items():
         value = value.replace(old, new)
     return value
+
+
+def _set_call_id(value: Any, call_id: str) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: call_id if key == "tool_use_id" else _set_call_id(item, call_id)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_set_call_id(item, call_id) for item in value]
+    return call_id if isinstance(value, str) and _CALL_ID.fullmatch(value) else value
 
 
 def _list_texts(value: Any) -> list[str]:

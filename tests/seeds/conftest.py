@@ -117,6 +117,12 @@ def coder(request: pytest.FixtureRequest, shop: Shop) -> Agent:
     return shop.agent(request.param)
 
 
+@pytest.fixture(params=[REST, "claude-code"])
+def either(request: pytest.FixtureRequest, shop: Shop) -> Agent:
+    """An agent by REST and by one client's hooks: for what another test shows with every client."""
+    return shop.agent(request.param)
+
+
 @pytest.fixture
 def disk(running_server: LiveServer, tmp_path: Any) -> Shop:
     """A workspace with a local root (`tmp_path`) and an `.orchestration` folder."""

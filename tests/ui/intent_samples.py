@@ -40,7 +40,7 @@ def intent_detail():
     }
     return {
         "intent": intent,
-        "moves": [{"status": "IN_PROGRESS", "label": "Go on", "danger": False}],
+        "moves": [{"status": "IN_PROGRESS", "label": "Resume", "danger": False}],
         "may_edit": True,
         "revisions": [{"number": 7, "summary": "criterion 4 added", "at": AGO, "by": "admin-1"}],
         "sessions": [{"id": "s-7f3a", "agent": "Codex", "state": "ENDED", "at": AGO}],

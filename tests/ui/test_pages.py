@@ -7,6 +7,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from controlplane.pages import styleguide
+from tests.test_wording import find_phrases
 from tests.ui import approval_samples, samples
 from tests.ui.hostile import NOW
 
@@ -77,6 +78,10 @@ def test_hostile_text_is_escaped_and_its_direction_marks_are_drawn(page):
         r"<textarea.*?</textarea>|<input[^>]*>", "", page, flags=re.DOTALL
     )  # what one edits stays as it is
     assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b]", page)
+
+
+def test_a_page_is_in_plain_words(page):
+    assert find_phrases(re.sub(r"<[^>]*>", " ", page)) == []
 
 
 def test_every_icon_that_is_used_is_drawn(page):

@@ -69,7 +69,7 @@ class BlameSpan(schema.Body):
     end_line = IntField(help_text="Inclusive.")
     state = s.ChoiceField(
         choices=[IN_PLACE, MOVED, REFORMATTED, UNCLAIMED],
-        help_text="unclaimed: nobody recorded them. reformatted: the same tokens, spaced or broken anew.",
+        help_text="unclaimed: nobody recorded them. reformatted: the same tokens, other white space.",
     )
     origin = RecordedRange(allow_null=True)
     commit = BlameCommit(
@@ -100,7 +100,7 @@ class BlameAnswer(schema.Body):
     note = StrField(help_text="Why the history was not followed, or not whole; else empty.")
     history_cut = BoolField(help_text="True when there are older commits than were read.")
     names = OtherName(many=True, help_text="The renames that led to this name, the newest first.")
-    deleted = BlameDeletion(allow_null=True, help_text="How the file ended, where it is no more.")
+    deleted = BlameDeletion(allow_null=True, help_text="How the file ended, where it no longer exists.")
 
 
 class BlameView(StreamView):

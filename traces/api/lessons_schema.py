@@ -12,7 +12,7 @@ from traces.lessons.store import LessonSection, LessonSource
 SECTIONS = [section.value for section in LessonSection]
 STATES = ["active", "retired", "all"]
 SECTION = query("section", "Only this one of the sections.", enum=SECTIONS)
-STATE = query("state", "In force, retired by somebody, or both (active).", enum=STATES)
+STATE = query("state", "Active, retired, or both; active when absent.", enum=STATES)
 
 
 class LessonBody(Body):
@@ -50,7 +50,7 @@ class LessonAnswer(Body):
     by = StrField(help_text="The person or token that recorded it.")
     session_id = StrField()
     intent_id = StrField()
-    again = IntField(help_text="How often it was learned anew.")
+    again = IntField(help_text="How often it was learned again.")
     retired = RetirementAnswer(allow_null=True)
 
 

@@ -112,7 +112,7 @@ class RemarkAnswer(Body):
 class ReceiptSignature(Body):
     key_id = StrField()
     signature = StrField(
-        help_text="Ed25519, base64, over `receipt`, log, leaf hash and received_at, a line each."
+        help_text="Ed25519, base64, over `receipt`, log, leaf hash and received_at, one per line."
     )
 
 
@@ -253,7 +253,7 @@ class RedactAnswer(Body):
     redacted_at = s.DateTimeField()
     archived_in = StrField(
         allow_null=True,
-        help_text="An archive that still holds the body; `archive_ledger --renew` writes it anew without.",
+        help_text="An archive that still holds the body; `archive_ledger --renew` rewrites it without.",
     )
 
 

@@ -181,10 +181,10 @@ def check_inclusion(proof: dict[str, Any], keys: list[str], saved: str | None) -
     computed_root = compute_inclusion_root(leaf_hash(envelope), proof["seq"], size, path)
     require(computed_root == root, "the entry does not lead to the signed root")
     if proof.get("body") is None:
-        return f"Entry {proof['entry_id']} is number {proof['seq']} of {size}. Its body did not come along."
+        return f"Entry {proof['entry_id']} is number {proof['seq']} of {size}. Its body is not in the proof."
     digest = hashlib.sha256(bytes.fromhex(proof["salt"]) + proof["body"].encode()).hexdigest()
     require(json.loads(envelope)["body_digest"] == digest, "the body is not the one that was recorded")
-    return f"Entry {proof['entry_id']} is number {proof['seq']} of {size}, with this very body."
+    return f"Entry {proof['entry_id']} is number {proof['seq']} of {size}, and its body is the recorded one."
 
 
 def check_consistency(proof: dict[str, Any], keys: list[str], old: str, new: str) -> str:
@@ -194,7 +194,7 @@ def check_consistency(proof: dict[str, Any], keys: list[str], old: str, new: str
     path = [bytes.fromhex(node) for node in proof["hashes"]]
     before, after = compute_consistency_roots(old_size, new_size, path, old_root, is_left_edge=True)
     require((before, after) == (old_root, new_root), "the later ledger does not begin with the earlier one")
-    return f"The ledger of {new_size} entries begins with the very ledger of {old_size}."
+    return f"The ledger of {new_size} entries begins with the ledger of {old_size} entries."
 
 
 def check_archive(path: Path, keys: list[str]) -> str:
@@ -204,7 +204,7 @@ def check_archive(path: Path, keys: list[str]) -> str:
     content_hash.update(first_line)
     header = json.loads(first_line)
     log, first, end = header["log"], header["first"], header["end"]
-    require(header["format"] == "intent-control-plane/archive/1", "this is no archive")
+    require(header["format"] == "intent-control-plane/archive/1", "this is not an archive")
     size, root = read_checkpoint(header["checkpoint"], keys)
     require(header["checkpoint"].startswith(f"{log}\n"), "the checkpoint is of another log")
     require(0 <= first < end <= size, "the range is not in the tree")
@@ -249,11 +249,11 @@ def check_body(entry: dict[str, Any]) -> bool:
 def add_subtrees(nodes: list[tuple[int, bytes]], start: int, end: int, roots: list[str]) -> None:
     """Append the largest complete subtrees over [start, end), whose roots are told in order."""
     for node in roots:
-        require(start < end, "the tree around the range is told at too great a length")
+        require(start < end, "the tree around the range has too many nodes")
         height = min((start & -start).bit_length() - 1 if start else 64, (end - start).bit_length() - 1)
         add_node(nodes, height, bytes.fromhex(node))
         start += 1 << height
-    require(start == end, "the tree around the range is not told whole")
+    require(start == end, "the tree around the range is incomplete")
 
 
 def add_node(nodes: list[tuple[int, bytes]], height: int, node: bytes) -> None:
@@ -286,9 +286,9 @@ def describe_error(error: Exception, proof: Path) -> str:
     if isinstance(error, OSError):
         return f"{error.filename or proof}: {error.strerror or error}"
     if isinstance(error, UnicodeDecodeError):
-        return f"{proof}, or a checkpoint, is no text"
+        return f"{proof}, or a checkpoint, is not text"
     if isinstance(error, KeyError):
-        return f"{proof} has no {error}: it is no such proof"
+        return f"{proof} has no {error}: it is not a proof of this kind"
     return f"{proof}, a checkpoint or a key is not of the form expected: {str(error)[:200]}"
 
 

@@ -59,7 +59,7 @@ SESSION_STATES = {
     "resumed": "REQUEST",
 }
 CONFLICTS = {
-    "changed_by_other_session": "{path} was changed by session {by} meanwhile.",
+    "changed_by_other_session": "{path} was changed by session {by} in the meantime.",
     "owned_by_other_intent": "{path} is owned by {by} as well.",
 }
 APPROVALS = {
@@ -75,9 +75,9 @@ GRANTS = {"once": "Approved once", "session": "Approved for the session", "scope
 LESSON_VERBS = {
     "decided": "Decided",
     "constrained": "Constrained",
-    "again": "Came again",
+    "again": "Learned again",
     "retired": "Retired",
-    "restored": "Took back",
+    "restored": "Restored",
 }
 
 

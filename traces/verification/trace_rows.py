@@ -100,7 +100,7 @@ def read_sealed_digest(entry: LedgerEntry) -> str:
 def _find_problem(entry: LedgerEntry, stored: StoredTrace | None, *, is_redacted: bool) -> str:
     """Return what is wrong with the rows of an entry; "" where nothing is."""
     if entry.kind != EntryKind.TRACE:
-        return "" if stored is None else f"{_FILES} has rows of it, and it is no trace"
+        return "" if stored is None else f"{_FILES} has rows of it, and it is not a trace"
     if is_redacted:
         return "" if stored is None or not stored.rows.files else f"{_FILES} has rows of it after a redaction"
     digest = read_sealed_digest(entry)

@@ -73,7 +73,7 @@ def write_note(
     if current == text:
         return "has this note"
     if current and not is_our_note(current):
-        return "has a note by somebody else, which was not changed"
+        return "has a note by someone else, which was not changed"
     arguments = ("--ref", NOTES_REF, "add", "--force", "-F", "-", commit_id)
     run_git(root, *committer_options(root), "notes", *arguments, stdin=text.encode())
     return f"noted, {len(recorded)} files"

@@ -48,7 +48,7 @@ def land_changes(repository: str, changes: Sequence[Change]) -> Landing:
             try:
                 _land(root, change)
             except StaleFileError:
-                refused[change.path] = "STALE_FILE: it was changed meanwhile"
+                refused[change.path] = "STALE_FILE: it was changed in the meantime"
             except OSError as error:
                 refused[change.path] = f"{error.strerror or error}"
             else:

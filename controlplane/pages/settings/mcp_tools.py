@@ -29,7 +29,7 @@ def mcp_tool_list(request: MemberRequest) -> HttpResponse:
         reads_only = request.POST.get("action") == "reads-only"
         name, actor = display_name(request.user), get_actor(request)
         judge_tool(request.workspace, tool.kind, reads_only=reads_only, by=name, actor=actor)
-        messages.success(request, gettext("Saved; it holds from the next call."))
+        messages.success(request, gettext("Saved. It takes effect on the next call."))
         return redirect("settings:mcp-tools", request.workspace.slug)
     context = {"tools": list(map(_build_row, rows)), "may_edit": has_role(request.role, Role.ADMIN)}
     return render(request, "settings/mcp_tools.html", context)

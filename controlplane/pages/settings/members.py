@@ -86,7 +86,7 @@ def _find_member(workspace: Workspace, user_id: int) -> Membership:
 def _require_other_admin(membership: Membership) -> None:
     admins = Membership.objects.admins().filter(workspace=membership.workspace_id)
     if not admins.exclude(pk=membership.pk).exists():
-        raise MemberError("A workspace needs an admin. Make somebody else an admin first.")
+        raise MemberError("A workspace needs an admin. Make someone else an admin first.")
 
 
 def _record(workspace: Workspace, outcome: str, membership: Membership, actor: str) -> None:

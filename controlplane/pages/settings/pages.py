@@ -34,7 +34,7 @@ from intents.rules.policy import change_policy, read_policy
 from intents.selectors import list_intent_ids
 
 CHANGED_BY_OTHERS = (
-    "Somebody else saved a change meanwhile. Your version is shown; save again to replace theirs."
+    "Someone else saved a change while you were editing. Your version is shown; save again to replace theirs."
 )
 
 ROLES = (

@@ -192,12 +192,12 @@ class PolicyForm(forms.Form):
             ),
             (
                 "INTENTIGNORE_PATH_BLOCKED",
-                Option(_("Ignored path"), _("A path that .intentignore keeps from agents.")),
+                Option(_("Ignored path"), _("A path that .intentignore hides from agents.")),
             ),
             ("STALE_FILE", Option(_("Stale file"), _("The file changed after the agent read it."))),
             (
                 "INTENT_IGNORED",
-                Option(_("Ignored intent"), _("An intent that .intentignore keeps from agents.")),
+                Option(_("Ignored intent"), _("An intent that .intentignore hides from agents.")),
             ),
             (
                 "CONSTRAINT_VIOLATION",

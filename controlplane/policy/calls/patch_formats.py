@@ -98,7 +98,7 @@ def _find_unreadable_reason(files: list[FilePatch], *, foreign: bool) -> str | N
     if not files:
         return "the text names no file in a form that the gate can read"
     if foreign:
-        return "a part of the text is no unified diff"
+        return "a part of the text is not a unified diff"
     return None if all(file.path for file in files) else "a header of the text names no file clearly"
 
 

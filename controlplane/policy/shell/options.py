@@ -103,7 +103,7 @@ def _is_option(word: Word, spec: OptionSpec) -> bool:
     # A word that is not known, or a wildcard at its start, may become `-o` or a file named `-o`.
     uncertain = (word.value is None and not word.prefix) or (word.has_wildcard and word.prefix[0] in "*?[")
     if uncertain and not spec.option_safe:
-        raise UnclearCommandError("may expand to an option", word.span)
+        raise UnclearCommandError("its value could be any path or option", word.span)
     return False
 
 
@@ -160,5 +160,5 @@ def _check_attached(word: Word, role: str, spec: OptionSpec) -> Word:
 def _require_single(word: Word) -> Word:
     """Require that a value stays one word: the program would take a second one for an operand."""
     if word.may_split or word.has_wildcard:
-        raise UnclearCommandError("the value of an option may expand to several words", word.span)
+        raise UnclearCommandError("the value of an option could be several words", word.span)
     return word

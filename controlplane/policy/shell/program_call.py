@@ -219,7 +219,7 @@ def record_operands(call: ProgramCall, operands: Sequence[Word], roles: str) -> 
         if at >= len(fixed) and not star:
             raise UnclearCommandError("more arguments than are understood", word.span)
         if word.may_split and len(set(fixed[at:])) > 1:
-            raise UnclearCommandError("may expand to several arguments", word.span)
+            raise UnclearCommandError("its value could be several arguments", word.span)
         _record_file(call, word, fixed[min(at, len(fixed) - 1)])
 
 

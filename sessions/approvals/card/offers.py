@@ -200,9 +200,7 @@ def _offer_until_intent_closes(inputs: OfferInputs, *, checked: bool) -> GrantOf
 
 
 def _offer_rule(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
-    return _offer_kinds(
-        inputs, "workspace", "in every session, until the rule is taken back", checked=checked
-    )
+    return _offer_kinds(inputs, "workspace", "in every session, until the rule is revoked", checked=checked)
 
 
 KIND_BUILDERS = {"intent": _offer_until_intent_closes, "workspace": _offer_rule}

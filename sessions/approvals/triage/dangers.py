@@ -33,7 +33,7 @@ BY_PATH = (
     Danger("ci", "CI configuration", 1, tuple(name for name in PIPELINES if "pre-commit" not in name)),
     Danger(
         "hooks",
-        "runs by itself on commits",
+        "runs automatically on commits",
         1,
         (
             "**/.git/hooks/**", "**/.husky/**", "**/.githooks/**", "**/.pre-commit-config.yaml",
@@ -65,7 +65,7 @@ BY_PATH = (
 )  # fmt: skip
 BY_EFFECT: Mapping[str, Danger] = {
     "sends": Danger("outward", "changes something elsewhere", 1),
-    "installs": Danger("installs", "brings in dependencies", 1),
+    "installs": Danger("installs", "installs dependencies", 1),
     "discards": DELETES,
 }
 ALL_DANGERS = {danger.name: danger for danger in (SECRETS_DANGER, DELETES, *BY_PATH, *BY_EFFECT.values())}

@@ -112,8 +112,8 @@ def test_ada_moves_an_intent(page, auth):
     [
         ({"status": "PENDING", "version": "1"}, "cannot become PENDING"),
         ({"status": "WIP", "version": "1"}, "is unknown"),
-        ({"status": "COMPLETED", "version": "7"}, "changed meanwhile"),
-        ({"status": "COMPLETED"}, "changed meanwhile"),
+        ({"status": "COMPLETED", "version": "7"}, "Someone else changed the intent"),
+        ({"status": "COMPLETED"}, "Someone else changed the intent"),
     ],
     ids=["not allowed", "unknown status", "stale version", "no version"],
 )
@@ -133,7 +133,7 @@ def test_ada_saves_a_scope(page, auth):
     [
         ("src/**\n/etc/**", "1", "Line 2:"),
         ("", "1", "at least one pattern"),
-        ("docs/**", "9", "changed meanwhile"),
+        ("docs/**", "9", "Someone else changed the intent"),
     ],
     ids=["outside", "empty", "stale version"],
 )
@@ -239,7 +239,7 @@ def test_a_stored_constraint_that_cannot_be_checked_is_marked(acme, page):
     row = builders.intent(acme)
     Intent.objects.filter(pk=row.pk).update(constraints=[{"type": "max_file_lines", "value": 400}])
     text = page.get(f"{BASE}INT-001/").content.decode()
-    assert "the gate denies every write that it is about: `max_lines`" in text
+    assert "the gate denies every write to its files: `max_lines`" in text
     assert "max_file_lines, checked by the gate" not in text
 
 
@@ -264,7 +264,7 @@ def test_the_form_keeps_fields_that_it_does_not_show(acme, page):
     )
     assert row.constraints == ["Two\nlines"]
     stale = page.post(f"{BASE}INT-007/edit/", {**shown, "owner": "rex"})
-    assert "changed meanwhile" in stale.content.decode()
+    assert "Someone else changed the intent" in stale.content.decode()
 
 
 def test_a_post_needs_the_csrf_token(ada, auth):

@@ -47,7 +47,7 @@ def test_an_admin_takes_a_learned_rule_over_and_back(learned, ada, rex, at_work)
     assert "12 by 2 people" in text(page)
     assert builders.signed_in(rex).post(f"{PAGE}rules/{rule.public_id}/take-back/").status_code == 403
     page.post(f"{PAGE}rules/{rule.public_id}/take-back/")
-    assert "taken back by" in text(page)
+    assert "revoked by" in text(page)
     page.post(PAGE + "rules/", {"kind": "gh pr create"})  # undo
     assert WorkspaceRule.objects.live().get().number == 2
 
@@ -61,7 +61,7 @@ def test_a_kind_that_nothing_suggests_makes_no_rule(learned, ada):
 
 def test_range_agent_and_intent_are_in_the_address(learned, ivy):
     page = builders.signed_in(ivy)
-    assert "Nobody was asked in this time." in text(page, "?range=24h&agent=codex")
+    assert "No approvals in this period." in text(page, "?range=24h&agent=codex")
     assert '<option value="INT-001" selected' not in text(page)
     assert "range=7d&amp;intent=INT-001" in text(
         page, "?intent=INT-001&range=30d"

@@ -481,7 +481,7 @@ class TestCommands:
         rewritten(tmp_path / made.name, lambda lines: lines[:-1])
         with pytest.raises(CommandError, match="The ledger holds, but not everything kept outside does"):
             call_command("verify_ledger", "--workspace", "home", "--archive", str(tmp_path / made.name))
-        assert "does not hold: it is truncated" in capsys.readouterr().out
+        assert "verification failed: it is truncated" in capsys.readouterr().out
 
     def test_an_archive_that_cannot_be_read_is_not_called_false(self, filled, tmp_path, capsys):
         with pytest.raises(CommandError, match="The ledger holds, but"):
@@ -491,7 +491,7 @@ class TestCommands:
         said = capsys.readouterr().out
         assert f"{tmp_path / 'none'}: cannot be read: No such file or directory" in said
         assert f"{tmp_path}: cannot be read: Is a directory" in said
-        assert "does not hold" not in said
+        assert "verification failed" not in said
 
     def test_what_cannot_be_used_is_said(self, filled, tmp_path):
         stray = tmp_path / "stray"

@@ -55,7 +55,7 @@ def test_an_entry_is_proven_with_its_body(grown, tmp_path):
     proof = agent.get("ledger/proof/inclusion", entry="e-3").json()
     done = run(tmp_path, "inclusion", "proof", "--key", key, proof=proof)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "HOLDS: Entry e-3 is number 3 of 12, with this very body.\n"
+    assert done.stdout == "HOLDS: Entry e-3 is number 3 of 12, and its body is the recorded one.\n"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_redacted_entry_is_proven_without_its_body(grown, tmp_path):
     agent, key, _ = grown
     redact(LedgerEntry.objects.get(entry_id="e-3"), reason="secret", actor="Ada")
     proof = agent.get("ledger/proof/inclusion", entry="e-3").json()
-    assert "did not come along" in run(tmp_path, "inclusion", "proof", "--key", key, proof=proof).stdout
+    assert "is not in the proof" in run(tmp_path, "inclusion", "proof", "--key", key, proof=proof).stdout
 
 
 def test_growth_is_proven_and_an_old_backup_is_not(grown, tmp_path):
@@ -101,7 +101,9 @@ def test_growth_is_proven_and_an_old_backup_is_not(grown, tmp_path):
     proof = agent.get("ledger/proof/consistency", **{"from": 5, "to": 12}).json()
     arguments = ("consistency", "proof", "--key", key, "--old", "old", "--new", "new")
     done = run(tmp_path, *arguments, proof=proof, old=early, new=late)
-    assert done.stdout == "HOLDS: The ledger of 12 entries begins with the very ledger of 5.\n", done.stderr
+    assert done.stdout == "HOLDS: The ledger of 12 entries begins with the ledger of 5 entries.\n", (
+        done.stderr
+    )
     done = run(tmp_path, *arguments, proof=proof | {"hashes": proof["hashes"][:-1]}, old=early, new=late)
     assert done.returncode == 1
     done = run(tmp_path, *arguments, proof=proof | {"old_size": 12, "new_size": 5}, old=late, new=early)
@@ -150,7 +152,7 @@ def test_an_archive_holds_by_itself(shelved, tmp_path):
         (lambda lines: [*lines[:9], lines[9].replace(b"trace", b"tracE", 1), *lines[10:]], "do not lead"),
         (lambda lines: lines[:9] + lines[10:], "entry 264 is missing"),
         (lambda lines: [lines[0].replace(b'"left":["', b'"left":["00'), *lines[1:]], "do not lead"),
-        (lambda lines: [lines[0].replace(b'"left":["', b'"left":["00","'), *lines[1:]], "too great a length"),
+        (lambda lines: [lines[0].replace(b'"left":["', b'"left":["00","'), *lines[1:]], "too many nodes"),
         (lambda lines: [*lines[:-1], lines[-1].replace(b"256-512", b"256-511")], "signature"),
         (lambda lines: [*lines, b"{}"], "follows the seal"),
         (lambda lines: lines[:-1], "cut off"),

@@ -155,7 +155,7 @@ def test_a_retired_lesson_is_kept_with_who_why_and_when_and_can_be_taken_back():
     ]  # fmt: skip
     rows = [describe(entry) for entry in LedgerEntry.objects.order_by("pk")]
     assert [(row.verb, row.note) for row in rows[1:4]] == [
-        ("Learned", "error TS2322: no"), ("Retired", "fixed by the new parser"), ("Took back", ""),
+        ("Learned", "error TS2322: no"), ("Retired", "fixed by the new parser"), ("Restored", ""),
     ]  # fmt: skip
 
 

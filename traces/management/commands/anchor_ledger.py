@@ -34,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--keep",
             action="store_true",
-            help="configure FILE as an anchor, so that the server goes on appending new heads",
+            help="configure FILE as an anchor, so that the server keeps appending new heads",
         )
 
     def handle(self, *, file: Path | None, workspace: str | None, keep: bool, **_: Any) -> None:

@@ -37,9 +37,9 @@ MAX_SHOWN = 20
 class Command(BaseCommand):
     help = (
         "Import agent_trace.jsonl, Agent Trace records, or what a git repository carries of them and of "
-        "git-ai. An invalid file changes nothing (exit status 1); one whose past was rewritten is told "
-        "apart from one that has grown, and both versions are kept (exit status 3). Started again after an "
-        "interruption, it goes on where it stopped."
+        "git-ai. An invalid file changes nothing (exit status 1); one whose past was rewritten is "
+        "distinguished from one that has grown, and both versions are kept (exit status 3). Started again "
+        "after an interruption, it continues where it stopped."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -110,7 +110,7 @@ def _import_path(name: str, options: TraceImportOptions) -> ImportReport:
     except OSError as error:
         raise CommandError(f"{name} cannot be read: {describe_error(error)}.") from error
     except WorkerStoppedError as error:
-        raise CommandError(f"{error} Started again, the import goes on where it stopped.") from error
+        raise CommandError(f"{error} Started again, the import continues where it stopped.") from error
 
 
 def _describe_rewrite(options: TraceImportOptions) -> str:

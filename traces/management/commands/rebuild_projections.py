@@ -13,8 +13,8 @@ from traces.verification.repair import rebuild_projections
 
 class Command(BaseCommand):
     help = (
-        "Write the rows of trace entries again from their bodies, and count anew. For what verify_ledger "
-        "reports as PROJECTION_CHANGED; the ledger itself is not touched."
+        "Rebuild the rows and counts of trace entries from their bodies. For what verify_ledger reports as "
+        "PROJECTION_CHANGED; the ledger itself is not touched."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

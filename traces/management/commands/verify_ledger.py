@@ -106,7 +106,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{file}: cannot be read: {describe_error(error)}")
             return False
         except ArchiveError as error:
-            self.stdout.write(f"{file.name}: does not hold: {error}")
+            self.stdout.write(f"{file.name}: verification failed: {error}")
             return False
         seal = check.seal
         since = f", {check.redacted_since} redacted since" if check.redacted_since else ""

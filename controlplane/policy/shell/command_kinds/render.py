@@ -7,8 +7,9 @@ from controlplane.policy.shell.command_kinds.table import ROWS
 
 HEAD = """# Commands by kind and effect
 
-What the gate knows about commands that are no plain readers or writers of files. A row is a kind: grants,
-intents and rules name it. It covers the options that stand there and no other: anything else asks alone.
+What the gate knows about commands other than plain readers and writers of files. A row is a kind: grants,
+intents and rules name it. It covers the options that stand there and no other: anything else is asked about
+separately.
 `=` takes any text, `:` a path of the workspace, `>` a file that is written, `?` an attached value; `^` makes
 the operands files that are written, `!` makes a kind of its own.
 

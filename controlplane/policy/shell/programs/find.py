@@ -119,7 +119,7 @@ def _take_roots(words: list[Word]) -> list[Word]:
         if word.prefix.startswith("-") or word.value in ("!", "(", ")", ","):
             break
         if not word.prefix or (word.has_wildcard and word.prefix[0] in "*?["):
-            raise UnclearCommandError("may expand to an action of find", word.span)
+            raise UnclearCommandError("its value could be an action of find", word.span)
         roots.append(word)
     return roots
 
@@ -199,4 +199,4 @@ def _take_value(remaining: Iterator[Word], word: Word) -> Word:
 def _check_value(word: Word) -> None:
     """Require that the value of a test cannot expand to an action. No action has a dot, so `*.py` is fine."""
     if word.may_split or (word.has_wildcard and "." not in word.prefix and word.prefix[:1] in "*?["):
-        raise UnclearCommandError("may expand to an action of find", word.span)
+        raise UnclearCommandError("its value could be an action of find", word.span)

@@ -22,9 +22,9 @@ def check_test_words(words: Sequence[Word]) -> None:
     for index, word in enumerate(words):
         may_be_option = any(name.startswith(word.prefix) for name in RUNNING)
         if word.may_split or (word.has_wildcard and word.prefix[:1] in ("*", "?", "[", "-")):
-            raise UnclearCommandError("may expand to a test that runs code", word.span)
+            raise UnclearCommandError("its value could be a test that runs code", word.span)
         if word.value is None and may_be_option and _may_run(words[index + 1 : index + 2]):
-            raise UnclearCommandError("may expand to a test that runs code", word.span)
+            raise UnclearCommandError("its value could be a test that runs code", word.span)
 
 
 def _may_run(next_word: Sequence[Word]) -> bool:

@@ -46,7 +46,7 @@ def _change_mode(call: ProgramCall, parsed: ParsedOptions) -> None:
     has_mode = parsed.has("--reference", *MODE_OPTIONS)
     for mode in parsed.operands[: 0 if has_mode else 1]:
         if mode.has_wildcard or mode.may_split:  # only its first word would be the mode
-            raise UnclearCommandError("may expand to several arguments", mode.span)
+            raise UnclearCommandError("its value could be several arguments", mode.span)
     for word in parsed.operands if has_mode else parsed.operands[1:]:
         call.write_existing(word, "mode", recursive=parsed.has("-R", "--recursive"))
 

@@ -298,7 +298,7 @@ def test_the_command_names_a_process_that_was_stopped(tmp_path, monkeypatch, sta
     file = tmp_path / "agent_trace.jsonl"
     file.write_bytes(line_of(entry(1)))
     monkeypatch.setattr(worker_process, "WORKER_CODE", "raise SystemExit(7)")
-    with pytest.raises(CommandError, match=r"status 7.*goes on where it stopped"):
+    with pytest.raises(CommandError, match=r"status 7.*continues where it stopped"):
         call_command("import_traces", str(file), workspace=workspace("payments").slug, stdout=io.StringIO())
 
 
