@@ -23,18 +23,21 @@ log = logging.getLogger(__name__)
 
 RECHECK_SECONDS = 15
 MAX_QUEUE = 1_000
+MAX_VIEWS, MAX_VIEW_LENGTH = 4, 1_000
 NOT_PERMITTED, TOO_SLOW = 4403, 4408
 
 
 class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channels has no types
-    """`/ws/workspaces/{slug}/?since=SEQ&rows=1`. First message: `{"type": "hello", "seq"}`.
+    """`/ws/workspaces/{slug}/?since=SEQ&show=VIEW`. First message: `{"type": "hello", "seq"}`.
 
-    With `rows` an approval event brings the rows of the queue that it changes, as HTML.
+    A page names each view that it shows, and gets approvals and what changes in these views, as HTML. A
+    client without `show` gets every event.
     """
 
     workspace_id: int | None = None
     user_id: int | None = None
-    with_rows = False
+    views: frozenset[str] | None = None
+    seq = 0  # of the newest event before the first that is pushed
     presence: Presence | None = None
     tasks: tuple[asyncio.Task[None], ...] = ()
 
@@ -45,12 +48,14 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
             await self.close(code=NOT_PERMITTED)
             return
         self.workspace_id, self.user_id = membership.workspace_id, membership.user_id
-        self.with_rows = self._parameter("rows") == "1"
+        self.views = self._views()
         self.queue: asyncio.Queue[LiveEvent] = asyncio.Queue(MAX_QUEUE)
         self.sent: set[int] = set()
         await self.accept()
-        seq = await hub().subscribe(membership.workspace_id, self._receive_events)
-        await self.send_json({"type": "hello", "seq": seq})
+        self.seq = await hub().subscribe(
+            membership.workspace_id, self._receive_events, self.views or frozenset()
+        )
+        await self.send_json({"type": "hello", "seq": self.seq})
         self.presence = Presence(
             self.channel_layer, self.channel_name, membership.workspace_id, viewer_from(membership)
         )
@@ -102,6 +107,9 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         assert self.workspace_id is not None
         while True:
             events = await database_sync_to_async(list_events_since)(self.workspace_id, since)
+            if self.views is not None and len(events) == MAX_EVENTS:  # a page that was away for long
+                await self.send_json({"type": "missed", "seq": self.seq, "drawn": False})
+                return
             for event in events:
                 await self._send(event)
                 since = event.seq
@@ -114,7 +122,9 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         self.sent.add(event.seq)
         if len(self.sent) > 4 * MAX_QUEUE:
             self.sent = set(sorted(self.sent)[-MAX_QUEUE:])
-        await self.send(text_data=event.to_text(with_rows=self.with_rows, user_id=self.user_id))
+        text = event.to_text(self.views, self.user_id)
+        if text:
+            await self.send(text_data=text)
 
     async def _recheck(self) -> None:
         """Close the socket of somebody who signed out or was removed."""
@@ -142,10 +152,15 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         origin = urlsplit(headers.get(b"origin", b"").decode("latin-1")).netloc
         return bool(origin) and origin == headers.get(b"host", b"").decode("latin-1")
 
-    def _parameter(self, name: str) -> str:
+    def _parameters(self, name: str) -> list[str]:
         query: str = self.scope["query_string"].decode("latin-1")
-        return parse_qs(query).get(name, [""])[0]
+        return parse_qs(query, keep_blank_values=True).get(name, [])
+
+    def _views(self) -> frozenset[str] | None:
+        views = self._parameters("show")
+        named = [view for view in views[:MAX_VIEWS] if view and len(view) <= MAX_VIEW_LENGTH]
+        return frozenset(named) if views else None
 
     def _since(self) -> int | None:
-        text = self._parameter("since")
+        text = next(iter(self._parameters("since")), "")
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

@@ -16,8 +16,8 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 
 from controlplane.shared import notify
+from sessions.live.changes import attach_changes
 from sessions.live.events import LiveEvent, find_newest_seq, list_events_since
-from sessions.live.fragments import attach_fragments
 from sessions.models import Approval
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ class Hub:
     """One hub an event loop. It reads nothing while nobody is subscribed and no call is held."""
 
     def __init__(self) -> None:
-        self._receivers: defaultdict[int, set[Receiver]] = defaultdict(set)
+        self._receivers: defaultdict[int, dict[Receiver, frozenset[str]]] = defaultdict(dict)
         self._cursors: dict[int, int] = {}
         self._seen: defaultdict[int, dict[int, None]] = defaultdict(dict)
         self._waiting: dict[str, set[asyncio.Future[None]]] = {}
@@ -63,17 +63,22 @@ class Hub:
             for future in futures:
                 future.cancel()
 
-    async def subscribe(self, workspace_id: int, receiver: Receiver) -> int:
-        """Deliver events from now on; return the sequence number before the first of them."""
+    async def subscribe(
+        self, workspace_id: int, receiver: Receiver, views: frozenset[str] = frozenset()
+    ) -> int:
+        """Deliver events from now on, with what they change in the receiver's views.
+
+        Return the sequence number before the first of them.
+        """
         if workspace_id not in self._cursors:
             newest, recent = await database_sync_to_async(_read_recent_seqs)(workspace_id)
             self._cursors.setdefault(workspace_id, newest)
             self._seen[workspace_id].update(dict.fromkeys(recent))
-        self._receivers[workspace_id].add(receiver)
+        self._receivers[workspace_id][receiver] = views
         return self._cursors[workspace_id]
 
     def unsubscribe(self, workspace_id: int, receiver: Receiver) -> None:
-        self._receivers[workspace_id].discard(receiver)
+        self._receivers[workspace_id].pop(receiver, None)
         if not self._receivers[workspace_id]:
             del self._receivers[workspace_id]
             self._cursors.pop(workspace_id, None)
@@ -124,7 +129,9 @@ class Hub:
 
     async def _deliver(self, workspace_id: int) -> None:
         seen = self._seen[workspace_id]
-        read = partial(_read_new_events, workspace_id, self._cursors.get(workspace_id, 0), frozenset(seen))
+        views = frozenset[str]().union(*self._receivers[workspace_id].values())
+        cursor = self._cursors.get(workspace_id, 0)
+        read = partial(_read_new_events, workspace_id, cursor, frozenset(seen), views)
         events = await database_sync_to_async(read)()
         if not events or workspace_id not in self._cursors:
             return
@@ -157,11 +164,13 @@ def _read_recent_seqs(workspace_id: int) -> tuple[int, list[int]]:
     return newest, [event.seq for event in list_events_since(workspace_id, newest, include_recent=True)]
 
 
-def _read_new_events(workspace_id: int, cursor: int, seen: frozenset[int]) -> list[LiveEvent]:
+def _read_new_events(
+    workspace_id: int, cursor: int, seen: frozenset[int], views: frozenset[str]
+) -> list[LiveEvent]:
     """Return the events that no page has got yet, drawn for all of them at once."""
     events = list_events_since(workspace_id, cursor, include_recent=True)
     new = [event for event in events if event.seq not in seen]
-    return attach_fragments(workspace_id, new) if new else []
+    return attach_changes(workspace_id, new, views) if new else []
 
 
 def _find_decided(approval_ids: list[str]) -> list[str]:
