@@ -14,10 +14,11 @@ from urllib.parse import parse_qsl
 
 from django.utils.module_loading import import_string
 
-from sessions.live.events import QUEUE, LiveEvent, QueueChange, RowChange
+from sessions.live.events import ALL_EVENTS, QUEUE, LiveEvent, QueueChange, RowChange
 
 log = logging.getLogger(__name__)
 
+ALWAYS_DRAWN = frozenset({QUEUE, ALL_EVENTS})
 Changes = Mapping[int, Sequence[RowChange]]  # by the number of the event
 Renderer = Callable[[int, Mapping[str, str], Sequence[LiveEvent]], Changes | None]  # None: pages fetch it
 RENDER_QUEUE = "sessions.approvals.triage.rows.render_queue_changes"
@@ -29,20 +30,33 @@ RENDERERS = {
 }
 
 
+def attach_queue(workspace_id: int, events: Sequence[LiveEvent], *, with_rows: bool) -> list[LiveEvent]:
+    """Return the events with the count of what is pending, and with the rows of the queue."""
+    queue = _render_queue(workspace_id, events, with_rows=with_rows)
+    if queue is None:
+        return list(events)
+    return [replace(event, queue=queue.get(event.seq), drawn=ALWAYS_DRAWN) for event in events]
+
+
 def attach_changes(workspace_id: int, events: Sequence[LiveEvent], views: Collection[str]) -> list[LiveEvent]:
-    """Return the events with what they change in these views. A page whose view failed fetches what it shows."""
-    queue = _render_queue(workspace_id, events, with_rows=QUEUE in views)
-    changes = {view: _render_view(workspace_id, view, events) for view in views}
-    drawn = frozenset(view for view, one in changes.items() if one is not None)
+    """Return events, which have their queue, with what they change in these views.
+
+    A page whose view cannot be drawn fetches what it shows.
+    """
+    changes = {view: _render_view(workspace_id, view, events) for view in views if _has_renderer(view)}
+    drawn = frozenset(view for view in views if changes.get(view, {}) is not None)
     return [
         replace(
             event,
-            queue=queue.get(event.seq) if queue is not None else None,
             changes={view: one[event.seq] for view, one in changes.items() if one and event.seq in one},
-            drawn=drawn if queue is not None else None,
+            drawn=event.drawn | drawn if event.drawn is not None else None,
         )
         for event in events
     ]
+
+
+def _has_renderer(view: str) -> bool:
+    return view.partition("?")[0] in RENDERERS
 
 
 def _render_queue(
@@ -62,8 +76,6 @@ def _render_queue(
 
 def _render_view(workspace_id: int, view: str, events: Sequence[LiveEvent]) -> Changes | None:
     name, _, parameters = view.partition("?")
-    if name not in RENDERERS:
-        return {}
     try:
         render: Renderer = import_string(RENDERERS[name])
         return render(workspace_id, dict(parse_qsl(parameters)), events)

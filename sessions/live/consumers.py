@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from channels.auth import get_user
+from channels.consumer import get_handler_name
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.conf import settings
@@ -41,6 +43,13 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
     presence: Presence | None = None
     tasks: tuple[asyncio.Task[None], ...] = ()
 
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Call the handler. What reads the database closes its connections itself.
+
+        Channels would go through the one thread of all sockets for that, with each message of each of them.
+        """
+        await getattr(self, get_handler_name(message))(message)
+
     async def connect(self) -> None:
         membership = await self._membership()
         if membership is None or not self._same_origin():
@@ -49,7 +58,7 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
             return
         self.workspace_id, self.user_id = membership.workspace_id, membership.user_id
         self.views = self._views()
-        self.queue: asyncio.Queue[LiveEvent] = asyncio.Queue(MAX_QUEUE)
+        self.queue: asyncio.Queue[tuple[int, str]] = asyncio.Queue(MAX_QUEUE)
         self.sent: set[int] = set()
         await self.accept()
         self.seq = await hub().subscribe(
@@ -91,8 +100,11 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
 
     def _receive_events(self, events: list[LiveEvent]) -> None:
         for event in events:
+            text = event.to_text(self.views, self.user_id)
+            if not text:  # nothing of it is shown here: no task wakes up for it
+                continue
             try:
-                self.queue.put_nowait(event)
+                self.queue.put_nowait((event.seq, text))
             except asyncio.QueueFull:  # a client that does not read: it comes back and catches up
                 asyncio.ensure_future(self.close(code=TOO_SLOW))  # noqa: RUF006  ends with the connection
                 return
@@ -101,7 +113,7 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         if since is not None:
             await self._catch_up(since)
         while True:
-            await self._send(await self.queue.get())
+            await self._send(*await self.queue.get())
 
     async def _catch_up(self, since: int) -> None:
         assert self.workspace_id is not None
@@ -111,25 +123,24 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
                 await self.send_json({"type": "missed", "seq": self.seq, "drawn": False})
                 return
             for event in events:
-                await self._send(event)
+                await self._send(event.seq, event.to_text(self.views, self.user_id))
                 since = event.seq
             if len(events) < MAX_EVENTS:
                 return
 
-    async def _send(self, event: LiveEvent) -> None:
-        if event.seq in self.sent:
+    async def _send(self, seq: int, text: str) -> None:
+        if seq in self.sent:
             return
-        self.sent.add(event.seq)
+        self.sent.add(seq)
         if len(self.sent) > 4 * MAX_QUEUE:
             self.sent = set(sorted(self.sent)[-MAX_QUEUE:])
-        text = event.to_text(self.views, self.user_id)
-        if text:
-            await self.send(text_data=text)
+        await self.send(text_data=text)
 
     async def _recheck(self) -> None:
         """Close the socket of somebody who signed out or was removed."""
         while True:
-            await asyncio.sleep(RECHECK_SECONDS)
+            # Spread: all sockets of a server that has just started would ask in the same moment.
+            await asyncio.sleep(RECHECK_SECONDS * random.uniform(0.5, 1))  # noqa: S311  no secret
             membership = await self._membership()
             if membership is None:
                 await self.close(code=NOT_PERMITTED)

@@ -42,6 +42,7 @@ KINDS = {
     "reconciliation": "reconciliation.recorded",
 }
 QUEUE = "queue"  # the view of the approvals page
+PAGE_FIELDS = ("approval_id", "event", "reach", "tool", "agent")  # what scripts of pages read
 ALL_EVENTS = "entries"  # the view of a page that counts every entry
 
 
@@ -106,8 +107,11 @@ class LiveEvent:
         return text
 
     def _build_message(self, views: frozenset[str] | None, *, is_own: bool) -> dict[str, Any]:
-        message = {"seq": self.seq, "type": self.type, "at": self.at, "data": self.data}
+        message = self.to_message()
         shown = views or frozenset()
+        if views is not None:
+            said = {name: self.data[name] for name in PAGE_FIELDS if name in self.data}
+            message = {"seq": self.seq, "type": self.type, "data": said if self.subject == "approval" else {}}
         changes = [asdict(change) for view in sorted(shown) for change in self.changes.get(view, ())]
         if self.queue is not None:
             message["pending"] = self.queue.pending

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from django.template.loader import render_to_string
 
@@ -10,11 +12,10 @@ from controlplane.models import Workspace
 from controlplane.policy.model import SessionState
 from sessions.lifecycle.open import find_session
 from sessions.live.events import LiveEvent, RowChange
-from sessions.models import AgentSession
+from sessions.models import AgentSession, Approval
 from sessions.pages.rows import SessionRow, build_detail, build_rows, is_hook_old, list_open_sessions
-from traces.search_index.lookup import find_approval_entries
 from traces.timeline.describe_entries import TimelineRow
-from traces.timeline.timeline import Timeline, TimelineWindow, load_timeline
+from traces.timeline.timeline import PAGE_SIZE, TimelineWindow, load_timeline
 
 SESSION_ROW, ALIVE = "sessions/_session_row.html", "sessions/_alive.html"
 SESSION_LIST = "session-rows"
@@ -23,7 +24,7 @@ SESSION_PARTS = {
     "session-summary": "sessions/_session_summary.html",
     "session-state": "sessions/_session_state.html",
 }
-RECENT_ENTRIES = 60  # read to find the rows that new entries belong to
+RECENT_ENTRIES = (20, PAGE_SIZE)  # read to find the rows that new entries belong to: few, then more
 
 
 def render_session_rows(
@@ -62,16 +63,9 @@ def render_timeline_rows(
     session = find_session(workspace_id, session_id) if numbers else None
     if session is None:
         return {}
-    window = TimelineWindow(
-        limit=RECENT_ENTRIES,
-        only_changes=parameters.get("show") == "changes",
-        text=parameters.get("q", ""),
-    )
-    page = load_timeline(workspace_id, session_id, window)
-    rows = [row for row in page.rows if numbers.intersection(row.numbers)]
-    if page.earlier is not None and (
-        min(numbers) < page.earlier or any(_began_earlier(workspace_id, row, page) for row in rows)
-    ):
+    window = TimelineWindow(only_changes=parameters.get("show") == "changes", text=parameters.get("q", ""))
+    rows = _load_rows(session, window, numbers)
+    if rows is None:
         return None
     changes: dict[int, list[RowChange]] = {max(numbers): _render_session_parts(session)}
     for row in rows:
@@ -81,12 +75,24 @@ def render_timeline_rows(
     return changes
 
 
-def _began_earlier(workspace_id: int, row: TimelineRow, page: Timeline) -> bool:
-    """Return whether a row may have begun before the page that it was found on."""
-    if row is page.rows[0]:
-        return True
-    steps = find_approval_entries(workspace_id, {row.approval_id}) if row.approval_id else []
-    return min(steps, default=row.number) < (page.earlier or 0)
+def _load_rows(session: AgentSession, window: TimelineWindow, numbers: set[int]) -> list[TimelineRow] | None:
+    """Return the rows that tell of these entries; None where one of them began before what is read."""
+    for limit in RECENT_ENTRIES:
+        page = load_timeline(session.workspace_id, session.session_id, replace(window, limit=limit))
+        rows = [row for row in page.rows if numbers.intersection(row.numbers)]
+        if page.earlier is None:
+            return rows
+        is_complete = min(numbers) >= page.earlier and rows[:1] != page.rows[:1]
+        if is_complete and not _were_held_before(session, rows, page.rows[0].at):
+            return rows
+    return None
+
+
+def _were_held_before(session: AgentSession, rows: Sequence[TimelineRow], time: datetime) -> bool:
+    """Return whether a row is about a call that was held before this time. 1 query, 0 for other rows."""
+    ids = [row.approval_id for row in rows if row.approval_id]
+    approvals = Approval.objects.for_workspace(session.workspace_id).filter(public_id__in=ids)
+    return bool(ids) and approvals.filter(requested_at__lte=time).exists()
 
 
 def _render_timeline_row(workspace: Workspace, row: TimelineRow) -> RowChange:

@@ -7,13 +7,19 @@ import json
 import pytest
 
 from sessions.live import changes as live_changes
-from sessions.live.changes import attach_changes
+from sessions.live.changes import attach_changes, attach_queue
 from sessions.live.events import ALL_EVENTS, find_newest_seq, list_events_since
 from tests import builders
 from traces.models import LedgerEntry
 
 TIMELINE = "timeline?session=s-1&show=&q="
 EVERY_VIEW = ("calls", "overview", "queue", "sessions", TIMELINE)
+
+
+def draw(workspace_id, seq, views):
+    """The events after a number as the hub sends them to pages with these views."""
+    events = attach_queue(workspace_id, list_events_since(workspace_id, seq), with_rows="queue" in views)
+    return attach_changes(workspace_id, events, views)
 
 
 @pytest.fixture
@@ -30,7 +36,7 @@ def act(acme, at_work, rexs_id):
     def messages(view, call, views=EVERY_VIEW):
         before = find_newest_seq(acme.pk)
         call()
-        events = attach_changes(acme.pk, list_events_since(acme.pk, before), {*views, view})
+        events = draw(acme.pk, before, {*views, view})
         texts = [event.to_text(frozenset({view} - {""}), rexs_id) for event in events]
         return [json.loads(text) for text in texts if text]
 
@@ -101,15 +107,32 @@ def test_a_decision_joins_the_row_of_the_call_that_was_held(act, at_work, review
 
 
 def test_a_row_that_began_before_what_is_read_makes_the_page_fetch(act, at_work, monkeypatch):
-    monkeypatch.setattr("sessions.pages.live_rows.RECENT_ENTRIES", 3)
+    monkeypatch.setattr("sessions.pages.live_rows.RECENT_ENTRIES", (2, 3))
     for _ in range(5):
         read(at_work)()
     (message,) = act(TIMELINE, read(at_work))
     assert message["drawn"] is False
 
 
+def test_a_long_run_is_read_from_its_beginning(act, at_work, monkeypatch):
+    monkeypatch.setattr("sessions.pages.live_rows.RECENT_ENTRIES", (2, 200))
+    for _ in range(5):
+        read(at_work)()
+    (message,) = act(TIMELINE, read(at_work))
+    assert "\N{MULTIPLICATION SIGN}6" in message["changes"][-1]["html"]
+
+
+def test_a_call_that_was_held_before_what_is_read_makes_the_page_fetch(act, at_work, reviewer, monkeypatch):
+    monkeypatch.setattr("sessions.pages.live_rows.RECENT_ENTRIES", (4,))
+    asked = at_work.gate("Write", file_path="docs/a.md", content="x")["approval"]["id"]
+    for number in range(5):
+        at_work.gate("Write", file_path=f"src/auth/{number}.ts", content="x")
+    (message,) = act(TIMELINE, lambda: reviewer.post(f"approvals/{asked}/decide", {"action": "reject"}))
+    assert message["drawn"] is False
+
+
 def test_more_entries_than_are_read_make_the_page_fetch(act, at_work, monkeypatch):
-    monkeypatch.setattr("sessions.pages.live_rows.RECENT_ENTRIES", 3)
+    monkeypatch.setattr("sessions.pages.live_rows.RECENT_ENTRIES", (2, 3))
 
     def write_much():
         for number in range(5):
@@ -166,7 +189,7 @@ def test_a_page_that_counts_entries_gets_every_event(act, at_work, acme, admin):
 def test_a_client_that_is_no_page_gets_every_event_and_no_html(acme, at_work):
     before = find_newest_seq(acme.pk)
     read(at_work)()
-    (event,) = attach_changes(acme.pk, list_events_since(acme.pk, before), EVERY_VIEW)
+    (event,) = draw(acme.pk, before, EVERY_VIEW)
     message = json.loads(event.to_text(None, None))
     assert message["type"] == "decision.made"
     assert set(message) == {"seq", "type", "at", "data"}
