@@ -5,10 +5,10 @@
 An agent's call that asks is timed from its request to the message on each page, and a bare `websockets`
 server that sends the same text to as many sockets is timed in turn. Measured are queues, and pages of five
 kinds, on one server process; with ICP_DATABASE_URL (PostgreSQL) and ICP_REDIS_URL also queues on a second
-process, which hears of the call over Redis. The bars are ratios of 95th percentiles; the milliseconds are told
-beside them (promised for queues, on a machine with nothing else to do: 100, and 300 over Redis). The bytes that
-one event costs a page are told beside those of the rows that it changes there. Prints one JSON object a line;
-exit status 1 when a bar does not hold.
+process, which hears of the call over Redis. The bars are ratios of 95th percentiles; the milliseconds are
+told beside them (promised for queues, on a machine with nothing else to do: 100, and 300 over Redis). The
+bytes that one event costs a page are told beside those of the rows that it changes there. Prints one JSON
+object a line; exit status 1 when a bar does not hold.
 """
 
 from __future__ import annotations

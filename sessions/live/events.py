@@ -107,7 +107,7 @@ class LiveEvent:
         return text
 
     def _build_message(self, views: frozenset[str] | None, *, is_own: bool) -> dict[str, Any]:
-        message = self.to_message()
+        message: dict[str, Any] = {"seq": self.seq, "type": self.type, "at": self.at, "data": self.data}
         shown = views or frozenset()
         if views is not None:
             said = {name: self.data[name] for name in PAGE_FIELDS if name in self.data}
