@@ -40,7 +40,7 @@ SESSION = "bench-0"
 QUEUE = ("queue",)
 MIXED = ("queue", "sessions", f"timeline?session={SESSION}&show=&q=", "overview", "")
 QUIET_SECONDS = 0.3  # after the last message of an event
-BARS = {"queues": 4.0, "mixed": 6.0, "queues_over_redis": 8.0}  # times a bare broadcast
+BARS = {"queues": 4.0, "mixed": 10.0, "queues_over_redis": 8.0}  # times a bare broadcast
 MAX_BYTES_RATIO = 1.5
 Texts = dict[str, list[str]]
 

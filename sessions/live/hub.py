@@ -16,6 +16,7 @@ from typing import TypeVar
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from django.conf import settings
+from django.db import connections
 
 from controlplane.shared import notify
 from sessions.live.changes import ALWAYS_DRAWN, attach_changes, attach_queue
@@ -63,7 +64,10 @@ class Hub:
         self.release_waiting()
         # A channel layer that hangs, while it connects for example, must not keep the server from stopping.
         await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
-        for thread in (self._reading, self._drawing):
+        threads = (self._reading, self._drawing)
+        closing = [self._loop.run_in_executor(thread, connections.close_all) for thread in threads]
+        await asyncio.wait(closing, timeout=STOP_SECONDS)
+        for thread in threads:
             thread.shutdown(wait=False)
 
     def release_waiting(self) -> None:
