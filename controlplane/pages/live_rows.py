@@ -1,8 +1,9 @@
-"""Draw what events change on the overview and on the page that connects an agent."""
+"""Draw what events change on the overview, the list of intents and the page that connects an agent."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -10,10 +11,13 @@ from django.utils import timezone
 from controlplane.models import Workspace
 from controlplane.pages.overview import MAX_ROWS, count_pending, list_waiting
 from controlplane.pages.recent_calls import list_recent_calls
+from intents.pages.intent_list import IntentFilters, build_list_context
 from sessions.live.events import LiveEvent, RowChange
 
 CALL, CALL_LIST = "overview/_recent_call.html", "recent-calls"
 WAITING, PENDING = "overview/_waiting_list.html", "overview/_figure_pending.html"
+
+INTENT, INTENT_LIST, INTENT_STRIP = "intents/_intent_row.html", "intent-rows", "intents/_strip.html"
 
 
 def render_recent_calls(
@@ -58,3 +62,29 @@ def _render_pending(workspace_id: int) -> list[RowChange]:
         RowChange("waiting", render_to_string(WAITING, waiting).strip()),
         RowChange("figure-pending", render_to_string(PENDING, figures).strip()),
     ]
+
+
+def render_intent_rows(
+    workspace_id: int, _: Mapping[str, str], events: Sequence[LiveEvent]
+) -> dict[int, list[RowChange]] | None:
+    """Return the rows of intents that changed, or that sessions took or let go; None when one was removed."""
+    newest = {
+        event.data["intent_id"]: event.seq
+        for event in events
+        if event.subject in {"intent", "session"} and event.data["intent_id"]
+    }
+    if not newest:
+        return {}
+    context = build_list_context(workspace_id, IntentFilters(), only=newest.keys())
+    context |= {"workspace": Workspace.objects.get(pk=workspace_id)}
+    if len(context["intents"]) < len(newest):
+        return None
+    changes = {newest[row["id"]]: [_render_intent(context, row)] for row in context["intents"]}
+    strip = render_to_string(INTENT_STRIP, context).strip()
+    changes[max(changes)].append(RowChange("intents-strip", strip))
+    return changes
+
+
+def _render_intent(context: Mapping[str, Any], row: Mapping[str, Any]) -> RowChange:
+    html = render_to_string(INTENT, {**context, "intent": row}).strip()
+    return RowChange(f"intent-{row['key']}", html, INTENT_LIST, row["position"])

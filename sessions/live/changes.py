@@ -26,6 +26,7 @@ RENDERERS = {
     "sessions": "sessions.pages.live_rows.render_session_rows",
     "timeline": "sessions.pages.live_rows.render_timeline_rows",
     "calls": "controlplane.pages.live_rows.render_recent_calls",
+    "intents": "controlplane.pages.live_rows.render_intent_rows",
     "overview": "controlplane.pages.live_rows.render_overview_parts",
 }
 

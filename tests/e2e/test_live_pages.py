@@ -109,6 +109,21 @@ def test_the_overview_and_the_connect_page_get_calls(place, watch):
     assert pages[0].errors == pages[1].errors == []
 
 
+def test_the_list_of_intents_shows_who_holds_one_and_what_is_new(place, watch):
+    page = watch("intents/")
+    expect(page.locator("#intent-rows")).to_contain_text("s-1")
+    mark(page, "#intents")
+    place.api("agent", "POST", "sessions/s-1/end", {})
+    expect(page.locator("#intent-rows")).to_contain_text("nobody")
+    intent = {"id": "INT-002", "name": "Another", "status": "PENDING", "owned_scope": ["docs/**"]}
+    place.api("admin", "POST", "intents", intent)
+    expect(page.locator("#intent-rows > tr").nth(1)).to_contain_text("Another")
+    expect(page.locator("#intents-strip")).to_contain_text("2 intents")
+    assert is_marked(page, "#intents")
+    assert page.fetched == []
+    assert page.errors == []
+
+
 def test_the_first_call_appears_where_there_was_none(watch, place):
     page = watch("connect/")
     expect(page.locator("#calls")).to_contain_text("Waiting for the first call")

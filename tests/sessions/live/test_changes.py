@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.db import transaction
 
+from intents.store import RegistryChanges
 from sessions.live import changes as live_changes
 from sessions.live.changes import attach_changes, attach_queue
 from sessions.live.events import ALL_EVENTS, find_newest_seq, list_events_since
@@ -13,7 +15,7 @@ from tests import builders
 from traces.models import LedgerEntry
 
 TIMELINE = "timeline?session=s-1&show=&q="
-EVERY_VIEW = ("calls", "overview", "queue", "sessions", TIMELINE)
+EVERY_VIEW = ("calls", "intents", "overview", "queue", "sessions", TIMELINE)
 
 
 def draw(workspace_id, seq, views):
@@ -156,6 +158,33 @@ def test_of_many_calls_as_many_are_drawn_as_the_list_has_room_for(act, at_work, 
     ids = changed_ids(messages)
     newest = LedgerEntry.objects.filter(kind="decision").order_by("-pk").values_list("pk", flat=True)[:8]
     assert ids == [f"call-{number}" for number in reversed(newest)]
+
+
+def test_an_intent_that_changes_or_is_taken_changes_its_row(act, acme, agent, admin):
+    intent = builders.intent(acme, "INT-002", owned_scope=["docs/**"])
+    ids = [f"intent-{intent.pk}", "intents-strip"]
+    values = {"name": "Another name", "version": intent.version}
+    (message,) = act("intents", lambda: admin.patch("intents/INT-002", values))
+    assert changed_ids([message]) == ids
+    assert "Another name" in message["changes"][0]["html"]
+    messages = act("intents", lambda: agent.select("INT-002", "s-2"))
+    assert "s-2" in messages[-1]["changes"][0]["html"]
+    assert changed_ids(messages) == ids
+    messages = act("intents", lambda: agent.post("sessions/s-2/end", {}))
+    assert "nobody" in messages[-1]["changes"][0]["html"]
+
+
+def test_an_intent_that_is_removed_makes_the_page_fetch(act, acme):
+    intent = builders.intent(acme, "INT-002", owned_scope=["docs/**"])
+
+    def remove():
+        with transaction.atomic():
+            changes = RegistryChanges(acme.pk, "test", "not needed")
+            changes.remove(intent)
+            changes.finish()
+
+    (message,) = act("intents", remove)
+    assert message["drawn"] is False
 
 
 def test_an_approval_changes_what_waits_on_the_overview(act, at_work):
