@@ -32,6 +32,7 @@ VERBS = {**TOOL_VERBS, **READ_VERBS}
 class RecentCall:
     """`text` is a verb, `object` what the call acts on; `object_is` path, command or text."""
 
+    number: int  # of its entry
     at: datetime
     outcome: str
     agent: str
@@ -41,16 +42,17 @@ class RecentCall:
     object_is: str
 
 
-def list_recent_calls(workspace_id: int, limit: int) -> list[RecentCall]:
-    """Return the newest decisions first. 1 query."""
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=EntryKind.DECISION)
-    return [_to_recent_call(entry) for entry in entries.select_related("body").order_by("-pk")[:limit]]
+def list_recent_calls(workspace_id: int, limit: int, *, above: int = 0) -> list[RecentCall]:
+    """Return the newest decisions first, of entries above a number. 1 query."""
+    entries = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.DECISION).above(above)
+    return [_to_recent_call(entry) for entry in entries.with_body().newest_first()[:limit]]
 
 
 def _to_recent_call(entry: LedgerEntry) -> RecentCall:
     body = read_body(entry) or {}
     verb, subject, subject_kind = _describe_call(entry, body)
     return RecentCall(
+        number=entry.pk,
         at=entry.received_at,
         outcome="override" if "override" in body else entry.outcome,
         agent=agent_title(entry.agent),

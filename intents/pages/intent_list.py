@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,15 +38,20 @@ class IntentFilters:
         )
 
 
-def build_list_context(workspace_id: int, filters: IntentFilters) -> dict[str, Any]:
-    """Return what intent_list.html needs. 4 queries, whatever the number of intents."""
+def build_list_context(
+    workspace_id: int, filters: IntentFilters, *, only: Collection[str] | None = None
+) -> dict[str, Any]:
+    """Return what intent_list.html needs, with rows of `only` these ids. 4 queries, whatever their number."""
     intents = list(Intent.objects.for_workspace(workspace_id).in_file_order())
     values = [store.to_values(intent) for intent in intents]
     overlaps = group_overlaps(values, ignore_case=is_case_insensitive(workspace_id))
     status = {intent.intent_id: intent.status for intent in intents}
-    holders, activity = list_holders(workspace_id), _count_activity(workspace_id)
+    shown = [
+        intent for intent in intents if filters.matches(intent) and (only is None or intent.intent_id in only)
+    ]
+    holders, activity = list_holders(workspace_id), _count_activity(workspace_id, only)
     rows = []
-    for intent in filter(filters.matches, intents):
+    for intent in shown:
         row = _build_row(intent, holders.get(intent.pk), activity.get(intent.intent_id, {}))
         unmet = [other for other in intent.dependencies if status.get(other) != IntentStatus.COMPLETED]
         rows.append(row | {"overlaps": overlaps.get(intent.intent_id, []), "unmet": unmet})
@@ -87,6 +92,8 @@ def list_holders(workspace_id: int) -> dict[int, dict[str, Any]]:
 
 def _build_row(intent: Intent, holder: dict[str, Any] | None, activity: dict[str, Any]) -> dict[str, Any]:
     return {
+        "key": intent.pk,
+        "position": intent.position,
         "id": intent.intent_id,
         "name": intent.title,
         "status": intent.status,
@@ -102,9 +109,11 @@ def _build_row(intent: Intent, holder: dict[str, Any] | None, activity: dict[str
     }
 
 
-def _count_activity(workspace_id: int) -> dict[str, dict[str, Any]]:
+def _count_activity(workspace_id: int, only: Collection[str] | None) -> dict[str, dict[str, Any]]:
     """Map intent ids to their numbers of files and writes and the time of the last one. 1 query."""
     changes = TraceFile.objects.filter(workspace_id=workspace_id).exclude(intent_id="")
+    if only is not None:
+        changes = changes.filter(intent_id__in=only)
     rows = changes.values("intent_id").order_by().annotate(
         files=Count("path", distinct=True), writes=Count("pk"), last=Max("changed_at")
     )  # fmt: skip

@@ -8,12 +8,12 @@ receives events drops the numbers it has seen.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Max, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from traces.ledger.append import format_instant, read_body
@@ -30,15 +30,45 @@ APPROVAL_EVENTS = {
     "REVOKED": "approval.decided",
     "EXPIRED": "approval.expired",
 }
-KINDS = {"decision": "decision.made", "session": "session.changed", "trace": "trace.recorded"}
+KINDS = {
+    "decision": "decision.made",
+    "session": "session.changed",
+    "trace": "trace.recorded",
+    "intent": "intent.changed",
+    "policy": "policy.changed",
+    "lesson": "lesson.recorded",
+    "redaction": "redaction.recorded",
+    "import": "import.recorded",
+    "reconciliation": "reconciliation.recorded",
+}
+QUEUE = "queue"  # the view of the approvals page
+PAGE_FIELDS = ("approval_id", "event", "reach", "tool", "agent")  # what scripts of pages read
+ALL_EVENTS = "entries"  # the view of a page that counts every entry
 
 
 @dataclass(frozen=True, slots=True)
-class EventFragment:
-    """What the queue's page shows of an approval event; `own` is for the person with the id `user_id`."""
+class RowChange:
+    """What an event changes in a page: `html` in place of the element with this id, or without it in a list.
+
+    `order` places a new row among those of the list, lowest first, or highest where the list says so. A row
+    without `list` changes only where it is shown already.
+    """
+
+    id: str
+    html: str
+    list: str = ""
+    order: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QueueChange:
+    """What an approval event changes: the count on every page, and the rows of the queue where it is shown.
+
+    `own` are the rows for the person with the id `user_id`.
+    """
 
     pending: int
-    queue: dict[str, Any]
+    rows: dict[str, Any] = field(default_factory=dict)
     user_id: int | None = None
     own: dict[str, Any] = field(default_factory=dict)
 
@@ -49,43 +79,67 @@ class LiveEvent:
     type: str
     at: str
     data: dict[str, Any]
-    fragment: EventFragment | None = None
-    _texts: dict[tuple[bool, bool], str] = field(default_factory=dict, repr=False, compare=False)
+    queue: QueueChange | None = None
+    changes: Mapping[str, Sequence[RowChange]] = field(default_factory=dict)  # by view
+    drawn: frozenset[str] | None = (
+        None  # the views that `changes` knows; pages with others fetch what they show
+    )
+    _texts: dict[tuple[frozenset[str] | None, bool], str] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
-    def to_message(self) -> dict[str, Any]:
-        return {"seq": self.seq, "type": self.type, "at": self.at, "data": self.data}
+    @property
+    def subject(self) -> str:
+        return self.type.partition(".")[0]
 
-    def to_text(self, *, with_rows: bool, user_id: int | None) -> str:
-        """Return the message for one socket as JSON, encoded once for all sockets that get the same."""
-        is_own = self.fragment is not None and user_id is not None and self.fragment.user_id == user_id
-        text = self._texts.get((with_rows, is_own))
+    def to_text(self, views: frozenset[str] | None, user_id: int | None) -> str:
+        """Return the message for one socket as JSON, "" where a page with these views needs none.
+
+        It is encoded once for all sockets that get the same. `None` for views: a client that is no page gets
+        every event.
+        """
+        is_own = self.queue is not None and user_id is not None and self.queue.user_id == user_id
+        text = self._texts.get((views, is_own))
         if text is None:
-            message = self.to_message()
-            if self.fragment is not None:
-                message["pending"] = self.fragment.pending
-                if with_rows:
-                    message["queue"] = self.fragment.own if is_own else self.fragment.queue
-            text = self._texts[(with_rows, is_own)] = json.dumps(message, ensure_ascii=False)
+            message = self._build_message(views, is_own=is_own)
+            text = json.dumps(message, ensure_ascii=False, separators=(",", ":")) if message else ""
+            self._texts[(views, is_own)] = text
         return text
+
+    def _build_message(self, views: frozenset[str] | None, *, is_own: bool) -> dict[str, Any]:
+        message: dict[str, Any] = {"seq": self.seq, "type": self.type, "at": self.at, "data": self.data}
+        shown = views or frozenset()
+        if views is not None:
+            said = {name: self.data[name] for name in PAGE_FIELDS if name in self.data}
+            message = {"seq": self.seq, "type": self.type, "data": said if self.subject == "approval" else {}}
+        changes = [asdict(change) for view in sorted(shown) for change in self.changes.get(view, ())]
+        if self.queue is not None:
+            message["pending"] = self.queue.pending
+            if QUEUE in shown:
+                message["queue"] = self.queue.own if is_own else self.queue.rows
+        if changes:
+            message["changes"] = changes
+        if views is not None and (self.drawn is None or views - self.drawn):
+            return message | {"drawn": False}
+        is_needed = views is None or changes or self.subject == "approval" or ALL_EVENTS in shown
+        return message if is_needed else {}
 
 
 def find_newest_seq(workspace_id: int) -> int:
-    """Return the newest number. It filters by kind so that an index serves it on a large ledger (1 query)."""
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind__in=["approval", *KINDS])
-    return entries.aggregate(newest=Max("pk"))["newest"] or 0
+    """Return the newest number, 0 for none (1 query)."""
+    return LedgerEntry.objects.for_workspace(workspace_id).highest_row_id()
 
 
 def list_events_since(workspace_id: int, seq: int, *, include_recent: bool = False) -> list[LiveEvent]:
     """Return at most `MAX_EVENTS` events after `seq`, oldest first (1 query)."""
-    is_new = Q(pk__gt=seq)
+    entries = LedgerEntry.objects.for_workspace(workspace_id)
     if include_recent:
-        is_new |= Q(pk__gt=seq - MAX_EVENTS, received_at__gt=timezone.now() - VISIBILITY_DELAY)
-    entries = (
-        LedgerEntry.objects.filter(is_new, workspace_id=workspace_id, kind__in=["approval", *KINDS])
-        .select_related("body")
-        .order_by("pk")
-    )
-    return list(_events(entries[:MAX_EVENTS]))
+        is_recent = Q(received_at__gt=timezone.now() - VISIBILITY_DELAY)
+        # The lower bound stands apart, so that the index of a large ledger is entered there.
+        entries = entries.above(seq - MAX_EVENTS).filter(Q(pk__gt=seq) | is_recent)
+    else:
+        entries = entries.above(seq)
+    return list(_events(entries.with_body().oldest_first()[:MAX_EVENTS]))
 
 
 def _events(entries: Iterable[LedgerEntry]) -> Iterable[LiveEvent]:

@@ -1,7 +1,8 @@
 """Share who has which card open between sockets, over the channel layer; nothing is stored.
 
 A visible page announces its card every twenty seconds, and other pages forget it after a minute of silence. A
-new socket asks all others to announce theirs.
+new socket asks those that show a card to announce it: after a restart all pages come back at once, and asking
+each of them would take the square of their number.
 """
 
 from __future__ import annotations
@@ -46,12 +47,13 @@ class Presence:
     def __init__(self, layer: Any, channel: str, workspace_id: int, viewer: Viewer) -> None:
         self.person = viewer
         self._layer, self._channel, self._group = layer, channel, f"presence.{workspace_id}"
+        self._showing = f"{self._group}.showing"  # those that have a card open, which alone are asked
         self._card = ""
         self._due = asyncio.Event()
 
     async def join(self) -> None:
         await self._ignore_failure(self._layer.group_add(self._group, self._channel))
-        await self._send({"type": ASKED})
+        await self._send({"type": ASKED}, self._showing)
 
     async def leave(self) -> None:
         if self._card:
@@ -87,10 +89,12 @@ class Presence:
 
     async def _announce(self) -> None:
         sender = {"who": self._channel, "user_id": self.person.user_id, "name": self.person.name}
-        await self._send({"type": SEEN, **sender, "approval_id": self._card})
+        change = self._layer.group_add if self._card else self._layer.group_discard
+        await self._ignore_failure(change(self._showing, self._channel))
+        await self._send({"type": SEEN, **sender, "approval_id": self._card}, self._group)
 
-    async def _send(self, message: dict[str, Any]) -> None:
-        await self._ignore_failure(self._layer.group_send(self._group, message))
+    async def _send(self, message: dict[str, Any], group: str) -> None:
+        await self._ignore_failure(self._layer.group_send(group, message))
 
     async def _ignore_failure(self, step: Any) -> None:
         try:

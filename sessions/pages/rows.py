@@ -11,6 +11,7 @@ from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 
 from controlplane.models import Workspace
 from controlplane.policy.model import SessionState
+from controlplane.shared.client_download import client_version
 from intents.models import Intent
 from sessions.agent_titles import agent_title
 from sessions.gate.monitoring.health import Health, classify_sessions, count_entries
@@ -31,6 +32,7 @@ class SessionIntent:
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
+    key: int
     id: str
     agent: str
     version: str
@@ -102,11 +104,17 @@ def build_detail(session: AgentSession) -> SessionRow:
     return replace(row, selected_at=entry.received_at if entry else None, intent_revision=revision)
 
 
+def is_hook_old(row: SessionRow) -> bool:
+    """Return whether the session runs another hook than the one that is served by now."""
+    return bool(row.hook) and row.hook != client_version()
+
+
 def _build_row(
     session: AgentSession, count: Counter[str], health: Health, names: dict[str, str]
 ) -> SessionRow:
     intent_id = session.selected_intent_id
     return SessionRow(
+        key=session.pk,
         id=session.session_id,
         agent=agent_title(session.agent_name),
         version=session.agent_version,

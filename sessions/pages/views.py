@@ -17,11 +17,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
-from controlplane.shared.client_download import client_version
 from sessions.lifecycle.end import end_session, freeze_session
 from sessions.lifecycle.open import find_session
 from sessions.models import AgentSession
-from sessions.pages.rows import build_detail, list_open_sessions, load_session_page
+from sessions.pages.rows import build_detail, is_hook_old, list_open_sessions, load_session_page
 from traces.entries.reconciliations import find_last_reconciliation
 from traces.timeline.describe_entries import TimelineRow
 from traces.timeline.minimap import build_minimap
@@ -71,6 +70,7 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
         "earlier_url": _build_url(request, before=page.earlier),
         "later_url": _build_url(request, after=page.later),
         "entry": entry,
+        "view": _build_view(session, window) if page.later is None and window.before is None else "",
     }
     session_row = build_detail(session)
     if request.GET.get("fragment") == "timeline":
@@ -78,7 +78,7 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
     context = {
         "session": session_row,
         "timeline": timeline,
-        "hook_is_old": bool(session_row.hook) and session_row.hook != client_version(),
+        "hook_is_old": is_hook_old(session_row),
         "reconciled": find_last_reconciliation(request.workspace.pk, "session", session.session_id),
         "may_end": has_role(request.role, Role.REVIEWER),
         "filters": {"q": window.text, "show": request.GET.get("show", "everything")},
@@ -109,6 +109,14 @@ def _parse_window(request: MemberRequest) -> TimelineWindow:
         only_changes=query.get("show") == "changes",
         text=query.get("q", "").replace("\0", "").strip()[:200],
     )
+
+
+def _build_view(session: AgentSession, window: TimelineWindow) -> str:
+    """Return what the push connection calls this part of the timeline; "" for a time that is over."""
+    if window.until is not None:
+        return ""
+    show = "changes" if window.only_changes else ""
+    return f"timeline?{urlencode({'session': session.session_id, 'show': show, 'q': window.text})}"
 
 
 def _parse_time(text: str) -> datetime | None:

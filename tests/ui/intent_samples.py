@@ -52,6 +52,8 @@ def intent_detail():
 
 def intent_list():
     row = INTENT | {
+        "key": 1,
+        "position": 1,
         "scope": ["src/auth/**", "src/x.ts"],
         "files": 32,
         "held_by": {"agent": "Claude Code", "session_id": "s-7f3a"},
@@ -66,7 +68,7 @@ def intent_list():
     return {
         "intents": [
             row,
-            row | {"id": "INT-007", "name": "Drop Node 18", "status": "COMPLETED", "held_by": None},
+            row | {"key": 2, "id": "INT-007", "name": "Drop Node 18", "status": "COMPLETED", "held_by": None},
         ],
         "total": 2,
         "in_progress": 1,

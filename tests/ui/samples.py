@@ -26,6 +26,7 @@ class SignInForm(forms.Form):
 
 def session():
     return {
+        "key": 7,
         "id": "s-7f3a",
         "agent": "Claude Code",
         "version": HOSTILE,
@@ -229,17 +230,22 @@ def mcp_tools():
     return {"tools": [tool, other, other | {"hint": False}], "may_edit": True}
 
 
-def overview():
-    rest, ending, _ = styleguide.queue_samples(NOW)
-    waiting = [item | {"agent": "Codex"} for item in (rest, ending)]
-    recent = {
+def recent_call():
+    return {
+        "number": 7,
         "at": AGO,
         "outcome": "deny",
         "agent": "Codex",
+        "session_id": "s-1",
         "text": "Shell denied",
         "object": HOSTILE,
         "object_is": "command",
     }
+
+
+def overview():
+    rest, ending, _ = styleguide.queue_samples(NOW)
+    waiting = [item | {"agent": "Codex"} for item in (rest, ending)]
     return {
         "interruptions": interruption_samples.figures(),
         "has_enough_calls": True,
@@ -254,7 +260,7 @@ def overview():
             "open_intents": 7,
         },
         "waiting": waiting,
-        "recent": [recent | {"session_id": "s-1"}],
+        "recent": [recent_call()],
         "agents": [
             {
                 "name": "Codex",
@@ -278,7 +284,7 @@ def connect():
         "agent": {"key": "claude-code", "name": "Claude Code", "stays_open": "A hook that is killed."},
         "fresh": False,
         "may_make": True,
-        "calls": [{"agent": "Codex", "session_id": "s-1", "text": HOSTILE, "outcome": "allow", "at": AGO}],
+        "calls": [recent_call()],
     }
 
 

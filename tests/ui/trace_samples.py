@@ -95,6 +95,7 @@ def trace_list():
         "drawer": drawer(),
         "missing": HOSTILE,
         "news_url": "?fragment=news",
+        "first_url": "?",
         "exports": [("csv", "?format=csv")],
         **PAGER,
     }

@@ -79,6 +79,11 @@ class EntryFilters:
         in_full_hours = all(time is None or time == _floor_to_hour(time) for time in (self.since, self.until))
         return in_full_hours and not (self.text or self.session or self.path)
 
+    @property
+    def match_all_new(self) -> bool:
+        """Whether every entry that is appended from now on passes."""
+        return not (self.terms or self.text or self.session or self.path or self.until)
+
     def values(self, name: str, *, excluded: bool = False) -> tuple[str, ...]:
         return tuple(term.value for term in self.terms if term.name == name and term.excluded is excluded)
 

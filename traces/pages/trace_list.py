@@ -156,6 +156,8 @@ def _build_list_context(
         "news_url": filters.to_query_string(fragment="news", after=rows[0].pk if rows else 1)
         if not page.has_newer
         else None,
+        "first_url": filters.to_query_string(),
+        "counts": filters.match_all_new,
         "note": f"{len(rows)} on this page",
         "exports": [
             (file_format, filters.to_query_string(format=file_format))
@@ -203,7 +205,8 @@ def _render_news(request: MemberRequest) -> HttpResponse:
         "news_url": query.filters.to_query_string(fragment="news", after=after),
         "number": min(number, MAX_NEW_ENTRIES),
         "more": number > MAX_NEW_ENTRIES,
-        "url": query.filters.to_query_string(),
+        "counts": query.filters.match_all_new,
+        "first_url": query.filters.to_query_string(),
     }
     return render(request, "traces/_news.html", context)
 

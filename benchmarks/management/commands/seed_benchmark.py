@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import transaction
+from django.test import Client
 from django.utils import timezone
 
-from controlplane.models import Workspace
+from controlplane.models import Membership, Role, Workspace
+from controlplane.server.middleware import LAST_USED
 from controlplane.shared.workspaces import create_workspace
 from intents.models import Intent
 from sessions.lifecycle.handshake import select_intent
@@ -21,7 +25,8 @@ BATCH = 2_000
 
 class Command(BaseCommand):
     help = (
-        "Make a workspace for the benchmarks: intents of 20 patterns, sessions that hold one, ledger entries."
+        "Make a workspace for the benchmarks: intents of 20 patterns, sessions that hold one, "
+        "ledger entries, a reviewer who is signed in."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -43,7 +48,22 @@ class Command(BaseCommand):
         for start in range(0, options["entries"], BATCH):
             with transaction.atomic():
                 append_many(_entry(workspace.pk, number) for number in range(start, start + BATCH))
-        self.stdout.write(json.dumps({"workspace": workspace.slug, "token": made.tokens["agent"]}))
+        cookie = _sign_in(workspace)
+        self.stdout.write(
+            json.dumps({"workspace": workspace.slug, "token": made.tokens["agent"], "cookie": cookie})
+        )
+
+
+def _sign_in(workspace: Workspace) -> str:
+    """Make a reviewer and return their session's key, as the sign-in page makes one."""
+    user = User.objects.create_user(workspace.slug)
+    Membership.objects.create(workspace=workspace, user=user, role=Role.REVIEWER)
+    client = Client()
+    client.force_login(user)
+    session = client.session
+    session[LAST_USED] = int(time.time())
+    session.save()
+    return session.session_key
 
 
 def _intent(workspace: Workspace, number: int) -> Intent:

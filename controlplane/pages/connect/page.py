@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
@@ -39,10 +37,7 @@ def connect(request: MemberRequest) -> HttpResponse:
         "snippets": build_snippets(key, settings.PUBLIC_URL, token),
         "fresh": token != NO_TOKEN,
         "may_make": has_role(request.role, Role.ADMIN),
-        "calls": [
-            asdict(call) | {"text": f"{call.text} {call.object}"}
-            for call in list_recent_calls(request.workspace.pk, MAX_CALLS)
-        ],
+        "calls": list_recent_calls(request.workspace.pk, MAX_CALLS),
     }
     return render(request, "connect/connect.html", context)
 

@@ -58,6 +58,14 @@ class Strip extends HTMLElement {
 
 customElements.define("icp-strip", Strip);
 
+// A list without a filter counts what a push tells of; a filtered one asks the server (_news.html).
+document.addEventListener("icp:entry", () => {
+  const number = document.querySelector("[data-counts] [data-number]");
+  if (!number) return;
+  number.textContent = Number(number.textContent) + 1;
+  number.parentElement.hidden = false;
+});
+
 const drawer = () => document.getElementById("drawer");
 
 function mark() {

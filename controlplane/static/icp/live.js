@@ -1,13 +1,9 @@
-// The push connection of a page. A message is {seq, type, at, data}: `type` is an event of the workspace
-// such as "approval.requested"; the first one is "hello". Each becomes events on <body>, "icp:approval" and
-// "icp:approval-<id>", on which elements fetch their own fragment (hx-trigger): a lost message costs nothing
-// but a later fetch. On the queue's page an approval event brings the rows that it changes (queue.js).
+// The push connection of a page. A message, {seq, type, at, data}, is an event of the workspace and brings the rows
+// that it changes in what the page shows ("icp:rows", rows.js; "icp:queue", queue.js). On "icp:approval-<id>" an open
+// card fetches itself; what came while the page was away is not drawn: on "icp:refresh" each live part does.
 
-// As templates write an id into hx-trigger: none may hold what htmx would read as more than a name.
-const spelt = (id) => encodeURIComponent(id)
-  .replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
-const SUBJECTS = ["approval", "decision", "session", "trace"];
-const REMEMBERED = 1000;
+// What the page shows, so that it gets the rows of that and of nothing else.
+const views = () => [...document.querySelectorAll("[data-live]")].map((part) => `&show=${encodeURIComponent(part.dataset.live)}`).join("");
 const REFUSED = 4403; // signed out or no longer a member: coming back would not help
 const LONGEST_WAIT = 10_000;
 const POLL_EVERY = 15_000;
@@ -15,7 +11,6 @@ const POLL_EVERY = 15_000;
 class Live extends HTMLElement {
   connectedCallback() {
     this.seq = Number(this.dataset.seq);
-    this.seen = new Set(); // a lower number may arrive after a higher one, so numbers are remembered
     this.failures = 0;
     this.closing = false;
     this.lostAt = Date.now();
@@ -33,7 +28,7 @@ class Live extends HTMLElement {
 
   open() {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    this.socket = new WebSocket(`${scheme}//${location.host}${this.dataset.socket}?since=${this.seq}${document.getElementById("queue") ? "&rows=1" : ""}`);
+    this.socket = new WebSocket(`${scheme}//${location.host}${this.dataset.socket}?since=${this.seq}&show=${views()}`);
     this.socket.onopen = () => this.opened();
     this.socket.onmessage = (message) => this.received(JSON.parse(message.data));
     this.socket.onclose = ({ code }) => this.closed(code);
@@ -48,10 +43,7 @@ class Live extends HTMLElement {
 
   closed(code) {
     if (this.closing) return;
-    if (code === REFUSED) {
-      this.show("refused");
-      return;
-    }
+    if (code === REFUSED) return this.show("refused");
     this.lostAt ??= Date.now();
     this.failures += 1;
     this.reconnect(Math.min(LONGEST_WAIT, 250 * 2 ** this.failures) * (0.75 + Math.random() / 2));
@@ -71,7 +63,6 @@ class Live extends HTMLElement {
     this.show(answered ? "reconnecting" : "offline");
     if (answered && Date.now() - (this.polledAt ?? this.lostAt) > POLL_EVERY) {
       this.polledAt = Date.now();
-      for (const subject of SUBJECTS) announce(`icp:${subject}`);
       announce("icp:refresh");
     }
   }
@@ -88,22 +79,17 @@ class Live extends HTMLElement {
       announce("icp:reviewing", event.data); // no event of the ledger: it has no number
       return;
     }
-    if (event.type === "hello" || this.seen.has(event.seq)) return;
-    this.seen.add(event.seq);
-    if (this.seen.size > REMEMBERED) this.seen.delete(this.seen.values().next().value);
+    if (event.type === "hello") return;
     this.seq = Math.max(this.seq, event.seq);
-    const subject = event.type.split(".")[0];
-    const { data } = event;
-    const id = subject === "approval" ? data.approval_id : data.session_id;
-    if (subject === "approval") this.approval(event);
-    announce(`icp:${subject}`, data);
-    if (id) announce(`icp:${subject}-${spelt(id)}`, data);
+    if (event.type === "missed") announce("icp:missed"); // more than is sent one by one
+    announce(event.drawn === false ? "icp:refresh" : "icp:entry");
+    if (event.changes) announce("icp:rows", event.changes);
+    if (event.type.startsWith("approval.")) this.approval(event);
   }
 
-  // What came while the page was away has no rows: then the queue and the count are fetched once.
   approval({ type, data, pending, queue }) {
-    if (pending === undefined) announce("icp:refresh");
-    else announce("icp:queue", { pending, ...queue });
+    if (pending !== undefined) announce("icp:queue", { pending, ...queue });
+    announce(`icp:approval-${data.approval_id}`, data);
     if (type === "approval.requested" && data.event === "requested") {
       announce("icp:say", { text: `New approval, ${data.reach} reach, ${data.tool} by ${data.agent}` });
     }

@@ -1,19 +1,13 @@
 // The queue: a push changes single rows, never under the pointer; rows can be ticked for one answer.
 
+import { element, insert, replace } from "./rows.js";
+
 const queue = () => document.getElementById("queue");
 const checks = () => [...document.querySelectorAll("#queue [name=selected]")];
 const LEVELS = ["wide", "medium", "narrow"];
 const waiting = []; // changes that wait until the pointer leaves the list
 let last = null;
 const scrolled = new Map();
-
-const pushed = (event) => event.detail.requestConfig?.triggeringEvent?.type.startsWith("icp:");
-
-function element(html) {
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  return template.content.firstElementChild;
-}
 
 // --- rows that a push brings ---
 
@@ -56,38 +50,25 @@ function apply({ key, row, ended, id, strip }) {
 
 function place(key, row) {
   const old = document.getElementById(`row-${key}`);
-  const focused = old?.contains(document.activeElement);
-  if (!row) {
-    if (old && !old.classList.contains("done")) old.remove();
-    return;
-  }
-  if (old && old.dataset.level === row.dataset.level) old.replaceWith(row);
+  if (row && old?.dataset.level === row.dataset.level) replace(old, row);
   else {
-    old?.remove();
-    insert(row);
+    if (!old?.classList.contains("done")) old?.remove();
+    if (row) insert(listFor(row), row, (other) => order(other) > order(row));
   }
-  if (!old) row.classList.add("arrived");
-  htmx.process(row);
-  if (focused) row.querySelector("[data-item]")?.focus();
 }
 
 // In the order of the queue: danger, then wait. What belongs behind the rows that are drawn is fetched with them.
-function insert(row) {
-  let group = queue().querySelector(`[data-group="${row.dataset.level}"]`);
-  if (!group) {
-    group = element(`<section class="reach-group" data-group="${row.dataset.level}"><h2 class="group"></h2><ul></ul></section>`);
-    const words = document.createElement("span");
-    words.textContent = `${row.dataset.level[0].toUpperCase()}${row.dataset.level.slice(1)} reach`;
-    group.firstElementChild.append(words, element('<span class="end"></span>'));
-    const groups = [...queue().querySelectorAll("[data-group]")];
-    const next = groups.find((other) => LEVELS.indexOf(other.dataset.group) > LEVELS.indexOf(row.dataset.level));
-    (next ?? queue().querySelector(".more") ?? document.getElementById("decided")).before(group);
-  }
-  const rank = (item) => [-Number(item.dataset.rank), item.dataset.at];
-  const later = (one, other) => one[0] - other[0] || (one[1] < other[1] ? -1 : 1);
-  const next = [...group.querySelectorAll(".queue-card")].find((item) => later(rank(row), rank(item)) < 0);
-  if (next) next.before(row);
-  else [...group.querySelectorAll("ul")].at(-1).append(row);
+const order = ({ dataset }) => dataset.at - dataset.rank * 1e10;
+
+function listFor(row) {
+  const { level } = row.dataset;
+  const lists = [...queue().querySelectorAll(`[data-group="${level}"] ul`)];
+  if (lists.length) return lists.find((list) => order(list.lastElementChild) > order(row)) ?? lists.at(-1);
+  const group = element(`<section class="reach-group" data-group="${level}"><h2 class="group"><span></span><span class="end"></span></h2><ul></ul></section>`);
+  group.querySelector("span").textContent = `${level[0].toUpperCase()}${level.slice(1)} reach`;
+  const next = [...queue().querySelectorAll("[data-group]")].find((other) => LEVELS.indexOf(other.dataset.group) > LEVELS.indexOf(level));
+  (next ?? queue().querySelector(".more") ?? document.getElementById("decided")).before(group);
+  return group.querySelector("ul");
 }
 
 function end(id, row) {

@@ -184,3 +184,25 @@ async def test_the_layer_is_told_no_more_than_it_needs():
     message = await asyncio.wait_for(layer.receive(channel), SOON)
     task.cancel()
     assert set(message) <= {"type", "who", "user_id", "name", "approval_id", "__asgi_channel__"}
+
+
+async def test_a_new_socket_asks_those_alone_that_show_a_card():
+    layer = get_channel_layer()
+    channels = [await layer.new_channel() for _ in range(3)]
+    shows, shows_nothing, comes_later = (
+        Presence(layer, channel, 78, Viewer(number, "Rex", may_decide=True))
+        for number, channel in enumerate(channels)
+    )
+    await shows_nothing.join()
+    await shows.join()
+    shows.receive(json.dumps({"reviewing": CARD}))
+    task = asyncio.create_task(shows.announce_when_due())
+    for channel in channels[:2]:
+        assert (await asyncio.wait_for(layer.receive(channel), SOON))["type"] == presence.SEEN
+    await comes_later.join()
+    assert (await asyncio.wait_for(layer.receive(channels[0]), SOON))["type"] == presence.ASKED
+    task.cancel()
+    await shows.leave()
+    assert (await asyncio.wait_for(layer.receive(channels[1]), SOON))["type"] == presence.SEEN, (
+        "it was not asked"
+    )

@@ -101,8 +101,8 @@ def test_news_are_counted_and_nothing_moves(busy, agent, ivys):
     agent.gate("Read", file_path="src/a.ts")
     agent.post("sessions/s-1/traces", {"path": "src/a.ts", "content": "x"})
     answer = ivys.get(f"/w/acme/traces/{url}")
-    assert (answer.context["number"], answer.context["url"]) == (1, "?kind=decision")
-    assert "1 new" in answer.content.decode()
+    assert (answer.context["number"], answer.context["first_url"]) == (1, "?kind=decision")
+    assert "1</span> new" in answer.content.decode()
 
 
 def test_a_sealed_entry_is_proved_on_the_page_and_in_a_file(busy, ivys):
