@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from controlplane.templatetags import diffs, times
 from controlplane.templatetags.hidden_characters import escape_hidden, spell_hidden
@@ -155,6 +156,12 @@ def _time(then: datetime, words: str, attributes: str = "") -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}"{}>{}</time>', then.isoformat(), exact, attributes, words
     )
+
+
+@register.simple_tag
+def scrolls() -> SafeString:
+    """Render the attributes of a box that scrolls sideways, so that keys reach what is cut off."""
+    return format_html(' tabindex="0" role="group" aria-label="{}"', gettext("Table, scrolls sideways"))
 
 
 @register.inclusion_tag("components/countdown.html")
