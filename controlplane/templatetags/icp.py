@@ -260,11 +260,7 @@ def line_count(text: str) -> int:
 
 @register.filter
 def duration(milliseconds: int) -> str:
-    """Format a duration: `22 ms`, `8.4 s`, `2 min`."""
-    if milliseconds < 1000:
-        return f"{milliseconds} ms"
-    seconds = milliseconds / 1000
-    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min"
+    return times.format_duration(milliseconds)
 
 
 @register.simple_tag(takes_context=True)

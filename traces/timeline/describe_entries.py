@@ -119,7 +119,7 @@ class TimelineRow:
     session_id: str = field(default="", repr=False)
     tool: str = field(default="", repr=False)
     safe: bool = field(default=False, repr=False)
-    # Of a held call: held | requested | extended | decided | returned.
+    # Of a held call: held | requested | extended | decided | returned | ran.
     step: str = field(default="", repr=False)
 
 
@@ -236,6 +236,9 @@ def _describe_session(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]
     if body.get("event") == "run":
         _describe_run(row, body)
         return
+    if body.get("event") == "ran":
+        _describe_report(row, body)
+        return
     row.kind, row.outcome = "phase", ""
     row.verb = SESSION_STATES.get(entry.outcome, entry.outcome.title())
     row.note = _text(body.get("text")) or f"{entry.outcome} {_text(body.get('intent_id'))}".strip()
@@ -252,6 +255,15 @@ def _describe_run(row: TimelineRow, body: dict[str, Any]) -> None:
     row.meta = f"exit status {body['exit_code']}" if isinstance(body.get("exit_code"), int) else ""
     words = {"allow": "landed", "ask": "waited for approval", "deny": "thrown away"}
     row.note = ", ".join(f"{counts[key]} {word}" for key, word in words.items() if counts.get(key))
+
+
+def _describe_report(row: TimelineRow, body: dict[str, Any]) -> None:
+    """Describe how an approved call ended, as its client reports: a step of that call."""
+    failed, tool = body.get("failed") is True, _text(body.get("tool"))
+    row.verb, row.outcome = ("Ran and failed", "error") if failed else ("Ran", "allow")
+    row.object, row.approval_id, row.step, row.ran = tool, _text(body.get("approval_id")), "ran", True
+    row.took_ms = body["duration_ms"] if isinstance(body.get("duration_ms"), int) else None
+    row.meta = f"exit status {body['exit_code']}" if isinstance(body.get("exit_code"), int) else ""
 
 
 def _describe_lesson(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:

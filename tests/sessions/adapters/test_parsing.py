@@ -122,6 +122,28 @@ def test_the_wanted_call(agent, file, tool, cls, writes):
     assert [named.raw.removeprefix("/workspace/") for named in found.writes] == writes
 
 
+ENDINGS = [
+    ("claude-code", "PostToolUse-Bash", (False, 0, 10)), ("claude-code", "PostToolUseFailure-Bash", (True, 3, 10)),
+    ("claude-code", "PostToolUse-Write", (False, None, 10)), ("claude-code", "PostToolUseFailure-WebFetch", (True, None, 10)),
+    ("qwen-code", "PostToolUse-run_shell_command", (False, 0, 10)), ("qwen-code", "PostToolUseFailure-run_shell_command", (True, 3, 10)),
+    ("gemini-cli", "AfterTool-run_shell_command", (False, None, None)), ("gemini-cli", "AfterTool-run_shell_command-2", (False, 3, None)),
+    ("codex", "PostToolUse-Bash", (False, None, None)), ("copilot", "postToolUse-bash", (False, 0, None)),
+    ("copilot", "postToolUse-bash-2", (False, 3, None)), ("copilot", "postToolUseFailure-create", (True, None, None)),
+    ("cursor", "postToolUse-Shell", (False, 0, 1)), ("cursor", "postToolUseFailure-Shell", (True, 3, 1)),
+    ("opencode", "tool.execute.after-bash", (False, 0, None)), ("kilo", "tool.execute.after-bash", (False, 0, None)),
+    ("cline", "PostToolUse-run_commands", (False, 3, 10)), ("cline", "afterTool-run_commands-2", (False, None, None)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("agent", "file", "ending"), ENDINGS, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_how_a_tool_ended_as_its_client_says(agent, file, ending):
+    case = captured.one(agent, file)
+    hook, _ = parse_hook(case.agent, case.event, case.payload, 0)
+    assert (hook.failed, hook.exit_status, hook.duration_ms) == ending
+
+
 @pytest.mark.parametrize(("agent", "file", "session"), SUB_AGENTS)
 def test_a_sub_agent_acts_in_its_parents_session(agent, file, session):
     assert read(captured.one(agent, file))[1].session_id == session
