@@ -22,7 +22,6 @@ from django.utils.translation import gettext
 from controlplane.templatetags import diffs, times
 from controlplane.templatetags.hidden_characters import escape_hidden, spell_hidden
 from controlplane.templatetags.meanings import (
-    AGENT_MARKS,
     KEYS,
     KIND_ICONS,
     MARK_TONES,
@@ -31,6 +30,7 @@ from controlplane.templatetags.meanings import (
     NavItem,
     find_meaning,
 )
+from controlplane.templatetags.names import agent_letters, agent_title
 
 register = template.Library()
 EN_DASH = "\N{EN DASH}"
@@ -92,8 +92,16 @@ def mark_tone(mark: str) -> str:
 @register.simple_tag
 def agent_mark(name: str) -> SafeString:
     """Render an agent's two letters in a square; decoration next to its name."""
-    letters = AGENT_MARKS.get(name.lower()) or name[:2].upper() or "?"
-    return format_html('<span class="mark" aria-hidden="true">{}</span>', letters)
+    return format_html('<span class="mark" aria-hidden="true">{}</span>', agent_letters(name))
+
+
+register.filter("agent_title", agent_title)
+
+
+@register.simple_tag
+def agent(name: str) -> SafeString:
+    """Render an agent: its letters and its title, by its name or its title."""
+    return format_html("{} {}", agent_mark(name), visible(agent_title(name)))
 
 
 @register.simple_tag

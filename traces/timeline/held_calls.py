@@ -14,7 +14,7 @@ from controlplane.templatetags.times import format_duration
 from traces.ledger.missing_bodies import MissingBodies
 from traces.models import LedgerEntry
 from traces.search_index.lookup import find_approval_entries
-from traces.timeline.describe_entries import TimelineRow, describe
+from traces.timeline.describe_entries import TimelineRow, describe, name_outcome
 
 RETURNED_NOTES = {"deny": "The call came back and was denied."}
 RETURNED_NOTE = "The call came back and was allowed."
@@ -109,7 +109,8 @@ def _fold(head: TimelineRow, row: TimelineRow) -> None:
     head.numbers += row.numbers
     if row.step == "decided":
         head.verb = f"{head.verb}, {row.verb[:1].lower()}{row.verb[1:]}"
-        head.meta = ", ".join([*head.meta.split(", ")[:-1], row.outcome]) if head.meta else row.outcome
+        outcome = name_outcome(row.outcome)
+        head.meta = ", ".join([*head.meta.split(", ")[:-1], outcome]) if head.meta else outcome
         head.outcome, head.note = row.outcome, _join(row.note, head.note)
         head.took_ms = (row.at - head.at) // timedelta(milliseconds=1)
     elif row.step == "returned":

@@ -7,10 +7,10 @@ import pytest
 from controlplane.policy.calls.targets import find_targets
 from controlplane.policy.calls.toolsets import TABLES
 from controlplane.policy.model import Policy
+from controlplane.templatetags.names import TITLES
 from sessions.adapters.hook_call import Event
 from sessions.adapters.parse import parse_hook
 from sessions.adapters.registry import CLIENTS
-from sessions.agent_titles import TITLES
 from tests.sessions.adapters import captured
 
 CASES = captured.everything()
