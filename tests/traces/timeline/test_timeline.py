@@ -126,7 +126,7 @@ def test_a_stretch_of_time_can_be_shown():
     first, second = call("one"), call("two")
     assert verbs(since=second.received_at) == ["Call two"]
     assert verbs(until=second.received_at) == ["Call one"]
-    assert verbs(since=first.received_at) == ["one", "two"]
+    assert verbs(since=first.received_at) == ["Call one", "Call two"]
 
 
 def test_the_minimap_has_a_lane_for_calls_for_what_was_stopped_and_for_writes():
