@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 AFTER = "PostToolUse UserPromptSubmit SessionStart SessionEnd SubagentStart PreCompact"
+FAILURE = "PostToolUseFailure"  # of a tool that failed, where that is an event of its own
 ON_FAILURE = {"onFailure": "block"}
 PLUGIN_OPEN = "The client says nothing when a plugin does not load, and runs the tools."
 
@@ -76,12 +77,12 @@ BEFORE_GEMINI = "^(?!(?:write_todos|todo_write|update_topic|ask_user|enter_plan_
 
 CLIENTS = {
     "claude-code": Client(
-        gates="PreToolUse", others=AFTER, refuse=nested_denial, status=2, seconds=60, wait=50,
+        gates="PreToolUse", others=f"{AFTER} {FAILURE}", refuse=nested_denial, status=2, seconds=60, wait=50,
         file=".claude/settings.json", user_file="~/.claude/settings.json",
         entry=lambda command, seconds, gate, matcher: grouped_entry(
             command, seconds, matcher, **(ON_FAILURE if gate else {})
         ),
-        matchers={"PreToolUse": BEFORE_CLAUDE, "PostToolUse": AFTER_CLAUDE},
+        matchers={"PreToolUse": BEFORE_CLAUDE, "PostToolUse": AFTER_CLAUDE, FAILURE: AFTER_CLAUDE},
         fails_open="Before 2.1.295 a hook that is killed or too late; --bare, --safe-mode, disableAllHooks.",
     ),
     "codex": Client(
@@ -109,10 +110,10 @@ CLIENTS = {
         " In ACP mode it asks no hook.",
     ),
     "qwen-code": Client(
-        gates="PreToolUse", others=AFTER, refuse=nested_denial, status=2, seconds=60, wait=50,
+        gates="PreToolUse", others=f"{AFTER} {FAILURE}", refuse=nested_denial, status=2, seconds=60, wait=50,
         file=".qwen/settings.json", user_file="~/.qwen/settings.json",
         entry=lambda command, seconds, _, matcher: grouped_entry(command, seconds, matcher),
-        matchers={"PreToolUse": BEFORE_GEMINI, "PostToolUse": AFTER_QWEN},
+        matchers={"PreToolUse": BEFORE_GEMINI, "PostToolUse": AFTER_QWEN, FAILURE: AFTER_QWEN},
         fails_open="Hooks of a folder that is not trusted are not loaded; --bare, --safe-mode."
         " A hook that is killed.",
     ),
@@ -128,13 +129,14 @@ CLIENTS = {
         fails_open="Hooks of a folder that is not trusted are not loaded. A hook that is too late.",
     ),
     "cursor": Client(
-        gates="preToolUse", others="postToolUse beforeSubmitPrompt sessionStart sessionEnd preCompact",
+        gates="preToolUse",
+        others="postToolUse postToolUseFailure beforeSubmitPrompt sessionStart sessionEnd preCompact",
         refuse=lambda _, reason: {"permission": "deny", "user_message": reason},
         status=0, seconds=60, wait=50, file=".cursor/hooks.json", user_file="~/.cursor/hooks.json",
         entry=lambda command, seconds, gate, matcher: {
             "command": command, "timeout": seconds, "failClosed": gate, **matching(matcher),
         },
-        matchers={"postToolUse": "^(?:Write|Delete|Shell|MCP:.*)$"},
+        matchers=dict.fromkeys(("postToolUse", "postToolUseFailure"), "^(?:Write|Delete|Shell|MCP:.*)$"),
         fails_open="Programs of the SDK that load no settings (`settingSources`) run no hooks.",
     ),
     "windsurf": Client(

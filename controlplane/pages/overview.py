@@ -16,9 +16,9 @@ from django.views.decorators.http import require_safe
 from controlplane.pages.recent_calls import list_recent_calls
 from controlplane.policy.model import IntentStatus, SessionState
 from controlplane.shared.access import MemberRequest, member_page
+from controlplane.templatetags.names import agent_title
 from intents.models import Intent
 from intents.rules.policy import read_policy
-from sessions.agent_titles import agent_title
 from sessions.approvals.card.subjects import describe_subject
 from sessions.interruptions.pages import MIN_CALLS, compute_recent_figures
 from sessions.models import AgentSession, Approval

@@ -10,9 +10,9 @@ from controlplane.policy.calls.input_fields import list_paths
 from controlplane.policy.calls.resolve_tool import ResolvedTool, resolve_tool
 from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import ToolCall
-from sessions.agent_titles import agent_title
+from controlplane.templatetags.names import agent_title, call_verb
 from sessions.approvals.card.command import extract_command
-from sessions.approvals.card.subjects import OTHER_TOOL, TOOL_VERBS
+from sessions.approvals.card.subjects import ROW_KINDS
 from traces.ledger.append import read_body
 from traces.models import EntryKind, LedgerEntry
 
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_OBJECT_LENGTH = 120  # characters
-READ_VERBS = {
-    ToolKind.READ: ("read", "Read"),
-    ToolKind.SEARCH: ("read", "Search"),
-    ToolKind.GLOB: ("read", "List"),
-}
-VERBS = {**TOOL_VERBS, **READ_VERBS}
+READING_KINDS = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.GLOB})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +61,12 @@ def _to_recent_call(entry: LedgerEntry) -> RecentCall:
 def _describe_call(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, str]:
     """Return verb, object and kind of object. A call without targets shows what it reads."""
     resolved = resolve_tool(ToolCall(tool=entry.tool, input=body.get("input"), agent=entry.agent))
-    kind, verb = VERBS.get(resolved.tool.kind, OTHER_TOOL) if resolved.tool else OTHER_TOOL
-    if kind == "shell":
+    verb = call_verb(entry.tool, body.get("input"), entry.agent)
+    if resolved.tool and ROW_KINDS.get(resolved.tool.kind) == "shell":
         return verb, next(iter(extract_command(resolved).strip().splitlines()), ""), "command"
     paths = body.get("targets") or _list_read_paths(resolved)
     if not paths:
-        return verb, entry.tool, "text"
+        return verb, "", "text"
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     return verb, paths[0] + more, "text" if more else "path"
 
@@ -79,7 +74,7 @@ def _describe_call(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, 
 def _list_read_paths(resolved: ResolvedTool) -> list[str]:
     if (
         resolved.tool is None
-        or resolved.tool.kind not in READ_VERBS
+        or resolved.tool.kind not in READING_KINDS
         or not isinstance(resolved.input, Mapping)
     ):
         return []

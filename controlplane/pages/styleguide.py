@@ -203,7 +203,7 @@ def shell_sample(now: datetime) -> dict[str, Any]:
         "id": "sample-ending",
         "key": "sample-ending",
         "kind": "shell",
-        "verb": "Run a shell command",
+        "verb": "Shell command",
         "object": "rm -rf dist && node scripts/codegen.mjs",
         "object_is": "command",
         "reach": {"level": "wide", "why": "deletes a folder, runs a script"},

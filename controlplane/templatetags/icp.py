@@ -17,11 +17,11 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from controlplane.templatetags import diffs, times
 from controlplane.templatetags.hidden_characters import escape_hidden, spell_hidden
 from controlplane.templatetags.meanings import (
-    AGENT_MARKS,
     KEYS,
     KIND_ICONS,
     MARK_TONES,
@@ -31,6 +31,7 @@ from controlplane.templatetags.meanings import (
     NavItem,
     find_meaning,
 )
+from controlplane.templatetags.names import agent_letters, agent_title
 
 register = template.Library()
 EN_DASH = "\N{EN DASH}"
@@ -92,8 +93,16 @@ def mark_tone(mark: str) -> str:
 @register.simple_tag
 def agent_mark(name: str) -> SafeString:
     """Render an agent's two letters in a square; decoration next to its name."""
-    letters = AGENT_MARKS.get(name.lower()) or name[:2].upper() or "?"
-    return format_html('<span class="mark" aria-hidden="true">{}</span>', letters)
+    return format_html('<span class="mark" aria-hidden="true">{}</span>', agent_letters(name))
+
+
+register.filter("agent_title", agent_title)
+
+
+@register.simple_tag
+def agent(name: str) -> SafeString:
+    """Render an agent: its letters and its title, by its name or its title."""
+    return format_html("{} {}", agent_mark(name), visible(agent_title(name)))
 
 
 @register.simple_tag
@@ -156,6 +165,12 @@ def _time(then: datetime, words: str, attributes: str = "") -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}"{}>{}</time>', then.isoformat(), exact, attributes, words
     )
+
+
+@register.simple_tag
+def scrolls() -> SafeString:
+    """Render the attributes of a box that scrolls sideways, so that keys reach what is cut off."""
+    return format_html(' tabindex="0" role="group" aria-label="{}"', gettext("Table, scrolls sideways"))
 
 
 @register.inclusion_tag("components/countdown.html")
@@ -254,11 +269,7 @@ def line_count(text: str) -> int:
 
 @register.filter
 def duration(milliseconds: int) -> str:
-    """Format a duration: `22 ms`, `8.4 s`, `2 min`."""
-    if milliseconds < 1000:
-        return f"{milliseconds} ms"
-    seconds = milliseconds / 1000
-    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min"
+    return times.format_duration(milliseconds)
 
 
 @register.simple_tag(takes_context=True)

@@ -110,19 +110,6 @@ REACH_SIZES = {"narrow": _("Small"), "medium": _("Medium"), "wide": _("Large")}
 # Tones of what a command does to a target.
 MARK_TONES: Mapping[str, str] = {"deletes": "deny", "writes": "sealed", "moves": "sealed"}
 
-AGENT_MARKS: Mapping[str, str] = {
-    "claude code": "CC",
-    "codex": "CX",
-    "gemini cli": "GM",
-    "cursor": "CU",
-    "copilot cli": "CP",
-    "opencode": "OC",
-    "cline": "CL",
-    "roo code": "RC",
-    "qwen code": "QW",
-    "windsurf": "WS",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class NavItem:

@@ -36,6 +36,14 @@ def format_expiry(until: datetime, now: datetime) -> str:
     return f"expires in {seconds} s" if seconds < 60 else format_remaining(until, now)
 
 
+def format_duration(milliseconds: int) -> str:
+    """Format a duration: `22 ms`, `8.4 s`, `2 min`."""
+    if milliseconds < 1000:
+        return f"{milliseconds} ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min"
+
+
 def format_timestamp(then: datetime, now: datetime) -> str:
     """Format today as `10:30:12`, this week as `Tue 10:30`, older as `12 Nov 2025`."""
     if then.date() == now.date():

@@ -19,6 +19,7 @@ from intents.selectors import is_case_insensitive
 from intents.statuses import ALLOWED_MOVES
 from traces.entries.mutation_class_check import count_class_mismatches
 from traces.entries.reconciliations import find_last_reconciliation
+from traces.ledger.actors import name_actor
 
 MAX_REVISIONS = 20
 MAX_SESSIONS = 10
@@ -102,7 +103,12 @@ def list_revisions(intent: Intent) -> list[dict[str, Any]]:
     newest = list(rows.order_by("-number")[: MAX_REVISIONS + 1])
     pairs = zip(newest, [*newest[1:], None], strict=True)
     return [
-        {"number": row.number, "summary": _summarize(row, before), "at": row.created_at, "by": row.author}
+        {
+            "number": row.number,
+            "summary": _summarize(row, before),
+            "at": row.created_at,
+            "by": name_actor(row.author),
+        }
         for row, before in list(pairs)[:MAX_REVISIONS]
     ]
 

@@ -6,15 +6,11 @@ from typing import Any
 
 from controlplane.models import Workspace
 from controlplane.policy.globs import parse
-from controlplane.policy.globs.overlaps import find_overlap
-from controlplane.policy.globs.scope import Scope
-from controlplane.policy.model import IntentStatus
-from controlplane.policy.rules import policy_document
-from intents import store
 from intents.known_files import load_known_files
 from intents.models import Intent
 from intents.pages.text_area_lists import numbered_lines
 from intents.rules.replay import DAYS, RuleChanges, replay_recorded_calls
+from intents.scope_effects import find_scope_effect
 
 MAX_ROWS = 20
 MAX_CALLS = 1_000  # the newest ones: the preview comes while one types
@@ -37,15 +33,15 @@ def preview_scope(intent: Intent, text: str) -> dict[str, Any]:
     calls that would be decided differently.
     """
     workspace = Workspace.objects.get(pk=intent.workspace_id)
-    ignore_case = policy_document.parse(workspace.policy).case_insensitive_paths
     patterns = tuple(line for _, line in numbered_lines(text))
-    scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
-    matches = load_known_files(workspace).find_matches(scope)
+    others = Intent.objects.for_workspace(workspace.pk).open().exclude(pk=intent.pk).in_file_order()
+    effect = find_scope_effect(patterns, intent.owned_scope, load_known_files(workspace), others)
     return {
         "errors": find_line_errors(text),
-        "matches": matches[:MAX_ROWS],
-        "more": max(0, len(matches) - MAX_ROWS),
-        "new_overlaps": _find_new_overlaps(intent, scope),
+        "matches": effect.matches[:MAX_ROWS],
+        "more": max(0, len(effect.matches) - MAX_ROWS),
+        "added": len(effect.added),
+        "new_overlaps": effect.overlaps,
         **_replay(workspace, intent, patterns),
     }
 
@@ -69,17 +65,3 @@ def _replay(workspace: Workspace, intent: Intent, patterns: tuple[str, ...]) -> 
         "not_replayable": result.total - result.replayed,
         "days": DAYS,
     }
-
-
-def _find_new_overlaps(intent: Intent, scope: Scope) -> list[dict[str, str]]:
-    ignore_case = scope.case_insensitive
-    saved = Scope.from_patterns(tuple(intent.owned_scope), case_insensitive=ignore_case)
-    overlaps = []
-    for other in store.list_values(intent.workspace_id):
-        if other.intent_id == intent.intent_id or other.status is not IntentStatus.IN_PROGRESS:
-            continue
-        other_scope = Scope.from_patterns(other.owned_scope, case_insensitive=ignore_case)
-        path = find_overlap(scope, other_scope)
-        if path is not None and find_overlap(saved, other_scope) is None:
-            overlaps.append({"id": other.intent_id, "name": other.name, "path": path})
-    return overlaps

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sessions.adapters import claude_format
 from sessions.adapters.hook_call import (
     Client,
@@ -17,13 +19,13 @@ from sessions.adapters.hook_call import (
 
 EVENTS = event_table(
     pre_tool="PreToolUse",
-    post_tool="PostToolUse",
+    post_tool="PostToolUse PostToolUseFailure",
     prompt="UserPromptSubmit",
     session_start="SessionStart",
     session_end="SessionEnd",
     subagent="SubagentStart SubagentStop",
     compact="PreCompact PostCompact",
-    other="PostToolUseFailure PostToolBatch Notification UserPromptExpansion Stop StopFailure PreModelSwitch"
+    other="PostToolBatch Notification UserPromptExpansion Stop StopFailure PreModelSwitch"
     " PostModelSwitch PermissionRequest PermissionDenied Setup TeammateIdle TaskCreated TaskCompleted"
     " Elicitation ElicitationResult ConfigChange WorktreeCreate WorktreeRemove InstructionsLoaded CwdChanged"
     " FileChanged DirectoryAdded MessageDisplay",
@@ -31,9 +33,16 @@ EVENTS = event_table(
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
-    return claude_format.parse(
-        payload, event, contents=_read_contents(payload) if event is Event.POST_TOOL else ()
-    )
+    if event is not Event.POST_TOOL:
+        return claude_format.parse(payload, event)
+    call = claude_format.parse(payload, event, contents=_read_contents(payload))
+    return replace(call, exit_status=0) if _is_finished_command(payload) else call
+
+
+def _is_finished_command(payload: Payload) -> bool:
+    """Whether a command ended well: any other end has the event of a failure."""
+    response = mapping(payload.get("tool_response"))
+    return response.get("interrupted") is False and "backgroundTaskId" not in response
 
 
 def _read_contents(payload: Payload) -> tuple[FileContent, ...]:

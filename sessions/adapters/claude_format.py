@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.adapters.hook_call import Body, Event, HookAnswer, HookCall, Payload, first
+from sessions.adapters.hook_call import Body, Event, HookAnswer, HookCall, Payload, find_exit_status, first
 
 # Events whose answer may carry context for the model
 CONTEXT_EVENTS = frozenset({"PreToolUse", "UserPromptSubmit", "SessionStart"})
 
 
 def parse(payload: Payload, event: Event, **overrides: Any) -> HookCall:
-    """Parse snake_case keys, or the camelCase of VS Code. A sub-agent has the session id of its parent."""
+    """Parse snake_case keys, or the camelCase of VS Code. A sub-agent has the session id of its parent.
+
+    A failed tool has an event of its own, with an `error`.
+    """
+    error = payload.get("error")
+    fields = {"failed": bool(error), "exit_status": find_exit_status(error)} | overrides
     return HookCall(
         event=event,
         session_id=first(payload, "session_id", "sessionId"),
@@ -20,7 +25,8 @@ def parse(payload: Payload, event: Event, **overrides: Any) -> HookCall:
         call_id=payload.get("tool_use_id"),
         cwd=payload.get("cwd"),
         model=payload.get("model"),
-        **overrides,
+        duration_ms=payload.get("duration_ms"),
+        **fields,
     )
 
 

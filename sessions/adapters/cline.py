@@ -6,6 +6,8 @@ one call and tells it. The plugin sends `{"toolCall", "sessionContext", "workspa
 
 from __future__ import annotations
 
+from typing import Any
+
 from sessions.adapters.hook_call import (
     Body,
     Client,
@@ -16,6 +18,7 @@ from sessions.adapters.hook_call import (
     Payload,
     event_table,
     file_content,
+    find_exit_status,
     first,
     first_item,
     mapping,
@@ -49,7 +52,18 @@ def parse(payload: Payload, event: Event) -> HookCall:
         version=payload.get("clineVersion"),
         failed=bool(call.get("error")) or mapping(call.get("output")).get("success") is False,
         contents=_read_created_file(mapping(call.get("input"))) if event is Event.POST_TOOL else (),
+        exit_status=_read_exit_status(call.get("output")),
+        duration_ms=call.get("durationMs"),
     )
+
+
+def _read_exit_status(output: Any) -> int | None:
+    """Read the results of a list of commands: the first that failed, 0 where all ended well."""
+    results = [mapping(result) for result in output] if isinstance(output, list) else []
+    if not results or not all(isinstance(result.get("success"), bool) for result in results):
+        return None
+    failed = next((result for result in results if not result["success"]), None)
+    return find_exit_status(failed.get("error")) if failed else 0
 
 
 def _read_created_file(tool_input: Payload) -> tuple[FileContent, ...]:

@@ -17,19 +17,20 @@ from sessions.adapters.hook_call import (
     HookCall,
     Payload,
     event_table,
+    find_exit_status,
     first,
     mapping,
 )
 
 EVENTS = event_table(
     pre_tool="preToolUse PreToolUse",
-    post_tool="postToolUse PostToolUse",
+    post_tool="postToolUse PostToolUse postToolUseFailure PostToolUseFailure",
     prompt="userPromptSubmitted UserPromptSubmit",
     session_start="sessionStart SessionStart",
     session_end="sessionEnd SessionEnd",
     subagent="subagentStart subagentStop SubagentStart SubagentStop",
     compact="preCompact PreCompact",
-    other="userPromptTransformed postToolUseFailure PostToolUseFailure permissionRequest PermissionRequest"
+    other="userPromptTransformed permissionRequest PermissionRequest"
     " agentStop Stop notification Notification errorOccurred ErrorOccurred",
 )
 VSCODE_EVENTS = event_table(
@@ -53,6 +54,7 @@ def parse(payload: Payload, event: Event) -> HookCall:
         session_id=parent or call.session_id,
         input=first(payload, "toolArgs", "tool_input", "toolInput"),
         failed=event is Event.POST_TOOL and first(result, "resultType", "result_type") != SUCCESS,
+        exit_status=find_exit_status(first(result, "textResultForLlm", "text_result_for_llm")),
     )
 
 

@@ -20,6 +20,7 @@ from sessions.adapters.hook_call import (
     HookCall,
     Payload,
     event_table,
+    find_exit_status,
     first,
     first_item,
     mapping,
@@ -27,13 +28,13 @@ from sessions.adapters.hook_call import (
 
 EVENTS = event_table(
     pre_tool="preToolUse beforeShellExecution beforeMCPExecution beforeReadFile beforeTabFileRead",
-    post_tool="postToolUse",
+    post_tool="postToolUse postToolUseFailure",
     prompt="beforeSubmitPrompt",
     session_start="sessionStart",
     session_end="sessionEnd",
     subagent="subagentStart subagentStop",
     compact="preCompact",
-    other="postToolUseFailure afterShellExecution afterMCPExecution afterFileEdit afterTabFileEdit stop"
+    other="afterShellExecution afterMCPExecution afterFileEdit afterTabFileEdit stop"
     " afterAgentResponse afterAgentThought workspaceOpen",
 )
 PERMISSION_EVENTS = frozenset({*(name for name in EVENTS if EVENTS[name] is Event.PRE_TOOL), "subagentStart"})
@@ -50,7 +51,16 @@ def parse(payload: Payload, event: Event) -> HookCall:
         root=root,
         version=payload.get("cursor_version"),
     )
+    if event is Event.POST_TOOL:
+        return replace(call, duration_ms=payload.get("duration"), **_read_ending(payload))
     return replace(call, **_tool_of_event(payload)) if event is Event.PRE_TOOL else call
+
+
+def _read_ending(payload: Payload) -> dict[str, Any]:
+    """Read how a tool ended: its output is JSON text, a failure has a message."""
+    error = payload.get("error_message")
+    output = mapping(_decode_json(payload.get("tool_output")))
+    return {"failed": error is not None, "exit_status": output.get("exitCode", find_exit_status(error))}
 
 
 def _without_empty_cwd(tool_input: Any) -> Any:

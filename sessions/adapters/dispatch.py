@@ -13,6 +13,7 @@ from controlplane.shared.tokens import Bearer
 from sessions.adapters.file_changes import build_traces, read_previous_texts
 from sessions.adapters.hook_call import Event, HookAnswer, HookCall
 from sessions.adapters.refusal_text import to_hook_answer
+from sessions.approvals.call_report import CallReport
 from sessions.approvals.grants import end_reported_grant
 from sessions.call_root import ClaimedRoot, resolve_call_root
 from sessions.gate import check
@@ -22,12 +23,14 @@ from sessions.gate.request import GateRequest
 from sessions.lifecycle.end import end_session
 from sessions.lifecycle.guidance import render_prompt
 from sessions.lifecycle.open import find_session, open_session, require_owner
+from sessions.lifecycle.report_call import record_report
 from sessions.models import AgentSession
 from sessions.trace_report import record_trace
 from sessions.worktree import Worktree
 
 log = logging.getLogger(__name__)
 
+MAX_NUMBER = 10**9  # of what a client says about a call that ran
 CLASS_SECONDS = 4.0  # to compute mutation classes for the files of one call: a patch may name hundreds
 
 
@@ -84,9 +87,18 @@ def _record_changes(request: HookRequest) -> HookResult:
         in_time = time.monotonic() < deadline
         record_trace(session, trace | references, request.bearer.actor, previous, with_class=in_time)
     end_reported_grant(session, call.call_id or "")
+    record_report(session, call, _read_report(request.hook), request.bearer.actor)
     if traces and alert_if_degraded(session, compute_health(session)):
         log.warning("session %s: its hooks run only in part", session.session_id)
     return HookResult(HookAnswer())
+
+
+def _read_report(hook: HookCall) -> CallReport:
+    exit_status, duration = (
+        value if type(value) is int and abs(value) < MAX_NUMBER else None
+        for value in (hook.exit_status, hook.duration_ms)
+    )
+    return CallReport(hook.failed or bool(exit_status), exit_status, duration)
 
 
 def _resolve_call(request: HookRequest, session: AgentSession, root: str | None) -> Any:

@@ -13,6 +13,7 @@ from sessions.adapters.hook_call import (
     Payload,
     event_table,
     file_content,
+    find_exit_status,
     mapping,
 )
 
@@ -30,8 +31,10 @@ CONTEXT_EVENTS = frozenset({"BeforeAgent", "SessionStart"})
 
 def parse(payload: Payload, event: Event) -> HookCall:
     failed = "error" in mapping(payload.get("tool_response"))
+    if event is not Event.POST_TOOL:
+        return claude_format.parse(payload, event, failed=failed)
     return claude_format.parse(
-        payload, event, failed=failed, contents=read_contents(payload) if event is Event.POST_TOOL else ()
+        payload, event, failed=failed, contents=read_contents(payload), exit_status=read_exit_status(payload)
     )
 
 
@@ -39,6 +42,11 @@ def read_contents(payload: Payload) -> tuple[FileContent, ...]:
     """Read the display of a writing tool, which holds the full text before and after."""
     display = mapping(mapping(payload.get("tool_response")).get("returnDisplay"))
     return file_content(display.get("filePath"), display.get("newContent"), display.get("originalContent"))
+
+
+def read_exit_status(payload: Payload) -> int | None:
+    """Read the line for the model, which stands behind what the command printed; success has none."""
+    return find_exit_status(mapping(payload.get("tool_response")).get("llmContent"))
 
 
 def render(name: str, answer: HookAnswer) -> Body:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+# Ways in which clients tell a model how a command ended. What the command printed stands before it.
+_EXIT_STATUS = re.compile(r"exit(?:ed)?(?: with)?(?: code| status):? (-?[0-9]{1,9})\b", re.IGNORECASE)
 
 Payload = Mapping[str, Any]
 Body = dict[str, Any]
@@ -47,6 +51,8 @@ class HookCall:
     version: Any = ""
     model: Any = ""
     failed: bool = False  # the tool ran and reports that it changed nothing
+    exit_status: Any = None  # of a command, and how long a tool ran: None where the client does not say
+    duration_ms: Any = None
     contents: tuple[FileContent, ...] = field(default=())
     # Canonical path -> first and last changed line, found by our hook client in the file as the tool left it.
     changed_lines: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -96,6 +102,12 @@ def first(data: Payload, *names: str) -> Any:
 def first_item(values: Any) -> Any:
     """Return the first item of a list; None for an empty list or anything else."""
     return values[0] if isinstance(values, list) and values else None
+
+
+def find_exit_status(text: Any) -> int | None:
+    """Return the exit status that a text for the model ends with; None where it names none."""
+    found = _EXIT_STATUS.findall(text) if isinstance(text, str) else []
+    return int(found[-1]) if found else None
 
 
 def file_content(path: Any, after: Any, before: Any = None) -> tuple[FileContent, ...]:

@@ -52,6 +52,7 @@ def parse(payload: Payload, event: Event) -> HookCall:
         version=info.get("version"),
         model=mapping(mapping(hook_output.get("message")).get("model")).get("modelID"),
         contents=_read_contents(hook_input) if event is Event.POST_TOOL else (),
+        exit_status=mapping(hook_output.get("metadata")).get("exit"),
     )
 
 

@@ -9,13 +9,13 @@ from sessions.adapters.hook_call import Client, Event, HookCall, Payload, event_
 
 EVENTS = event_table(
     pre_tool="PreToolUse",
-    post_tool="PostToolUse",
+    post_tool="PostToolUse PostToolUseFailure",
     prompt="UserPromptSubmit",
     session_start="SessionStart",
     session_end="SessionEnd SessionDelete",
     subagent="SubagentStart SubagentStop",
     compact="PreCompact PostCompact",
-    other="PostToolUseFailure PostToolBatch UserPromptExpansion MessageDisplay Stop StopFailure Notification"
+    other="PostToolBatch UserPromptExpansion MessageDisplay Stop StopFailure Notification"
     " PermissionRequest PermissionDenied TodoCreated TodoCompleted InstructionsLoaded",
 )
 
@@ -25,7 +25,10 @@ def parse(payload: Payload, event: Event) -> HookCall:
     if event is Event.PROMPT and payload.get("submitted_prompt") is None:
         event = Event.OTHER
     call = claude_format.parse(payload, event)
-    return replace(call, contents=gemini_cli.read_contents(payload) if event is Event.POST_TOOL else ())
+    if event is not Event.POST_TOOL:
+        return call
+    exit_status = call.exit_status if call.failed else gemini_cli.read_exit_status(payload)
+    return replace(call, contents=gemini_cli.read_contents(payload), exit_status=exit_status)
 
 
 CLIENT = Client(EVENTS, parse, claude_format.render, max_wait_seconds=50.0)  # 60 s by default for a command

@@ -18,7 +18,7 @@ from sessions.adapters import (
 )
 from sessions.adapters.hook_call import Client
 
-# The names are those of `policy/calls/toolsets` and of `agent_titles.TITLES`.
+# The names are those of `policy/calls/toolsets` and of `templatetags/names.py`.
 CLIENTS: Mapping[str, Client] = {
     "claude-code": claude_code.CLIENT,
     "codex": codex.CLIENT,

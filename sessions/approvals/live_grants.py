@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from controlplane.models import Role, Workspace
 from controlplane.shared.access import has_role
-from sessions.agent_titles import agent_title
+from controlplane.templatetags.names import agent_title
 from sessions.approvals.card.subjects import describe_subject
 from sessions.models import AgentSession, ApprovalGrant
 

@@ -25,7 +25,7 @@ from controlplane.shared.errors import DomainError, InvalidInputError
 from sessions.approvals import lifecycle
 from sessions.approvals.card.alike import AlikeCard
 from sessions.approvals.card.build import NO_DRAFT, Card, CardViewer, DecisionDraft, build_card
-from sessions.approvals.card.receipts import describe_outcome
+from sessions.approvals.card.receipts import build_receipt, describe_outcome
 from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.approvals.grants import MAX_MINUTES, revoke
 from sessions.approvals.kinds.command_kinds import GRANTS_BY_KIND
@@ -108,6 +108,8 @@ def approval_card(request: MemberRequest, approval_id: str) -> HttpResponse:
     if fragment in {"queue", "rows"}:
         return _render_queue(request, fragment, {"id": approval_id})
     approval = _get_approval(request, approval_id)
+    if fragment == "receipt":
+        return _render_receipt(request, approval)
     if has_role(request.role, Role.REVIEWER):
         record_opening([approval], _build_decider(request))
     if fragment == "card":
@@ -200,6 +202,17 @@ def _build_card(
     viewer = CardViewer(request.user, request.role)
     following_url = build_next_url(request, approval)
     return build_card(approval, viewer, next_url=following_url, draft=draft, with_context=with_context)
+
+
+def _render_receipt(request: MemberRequest, approval: Approval) -> HttpResponse:
+    """Render what followed the decision; no content while that is what the page shows (`steps`)."""
+    if approval.status == Approval.Status.PENDING:
+        raise Http404
+    receipt = build_receipt(approval, request.user)
+    if receipt.version == request.GET.get("steps"):
+        return HttpResponse(status=204)
+    subject = {"id": approval.public_id, "session_id": approval.session.session_id}
+    return render(request, "approvals/_receipt_steps.html", {"receipt": receipt, "approval": subject})
 
 
 def _render_page(

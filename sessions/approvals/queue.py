@@ -16,7 +16,7 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from controlplane.models import Workspace
-from sessions.agent_titles import agent_title
+from controlplane.templatetags.names import agent_title
 from sessions.approvals.card.receipts import describe_outcome
 from sessions.approvals.card.stop_reason import summarize
 from sessions.approvals.card.subjects import describe_subject, find_agent_reason

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rest_framework.exceptions import ParseError
 
 from controlplane.api.parsers import parse_json
+from controlplane.templatetags.names import agent_title
 from intents.selectors import list_intent_names
-from sessions.agent_titles import agent_title
 from sessions.errors import GateInputError
 from sessions.explain.steps import Viewpoint
 from sessions.gate.limits import MAX_INPUT_BYTES

@@ -18,9 +18,9 @@ from django.views.decorators.http import require_POST, require_safe
 from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
 from controlplane.shared.errors import DomainError
+from controlplane.templatetags.names import agent_title
 from intents.models import WorkspaceRule
 from intents.rules.command_rules import NewRule, add_rule, find_rule, list_rules, remove_rule
-from sessions.agent_titles import agent_title
 from sessions.interruptions.chart import build_chart
 from sessions.interruptions.figures import InterruptionFigures, compute_figures
 from sessions.interruptions.proposals import RuleProposal, find_proposal, list_proposals, to_new_rule

@@ -8,6 +8,7 @@ from dataclasses import replace
 from django.utils import timezone
 
 from controlplane.policy.model import IntentStatus, Policy
+from controlplane.templatetags.names import agent_title
 from intents.selectors import list_intent_statuses, list_selectable_intents
 from intents.statuses import SELECTABLE_STATUSES
 from intents.summaries import IntentSummary, one_line
@@ -55,7 +56,7 @@ def list_known_ids(
 def describe_holder(session_id: str, agent_name: str) -> str:
     # Both are the agent's own words, so they must not add lines to a prompt.
     holder, agent = one_line(session_id, MAX_NAME_LENGTH), one_line(agent_name, MAX_NAME_LENGTH)
-    return f"held by session {holder} of {agent or 'an agent'}"
+    return f"held by session {holder} of {agent_title(agent) if agent else 'an agent'}"
 
 
 def _describe_holders(workspace_id: int, policy: Policy, session: AgentSession | None) -> dict[str, str]:

@@ -121,7 +121,7 @@ def require_owner(session: AgentSession, bearer: Bearer) -> None:
 
 
 def record_session_event(session: AgentSession, event: str, actor: str, **details: Any) -> None:
-    """Append a session event: opened, reasoning, selected, released, reclaimed, frozen, unfrozen,
+    """Append a session event: opened, reasoning, selected, released, reclaimed, frozen, unfrozen, ran,
     ended or resumed."""
     append(
         NewEntry(

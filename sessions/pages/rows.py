@@ -12,8 +12,8 @@ from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from controlplane.models import Workspace
 from controlplane.policy.model import SessionState
 from controlplane.shared.client_download import client_version
+from controlplane.templatetags.names import agent_title
 from intents.models import Intent
-from sessions.agent_titles import agent_title
 from sessions.gate.monitoring.health import Health, classify_sessions, count_entries
 from sessions.models import AgentSession
 from traces.ledger.append import read_body

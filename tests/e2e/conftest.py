@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import urllib.request
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -57,6 +59,17 @@ class Place:
 
     def gate(self, tool: str, session: str = "s-1", **call):
         return self.server.gate(self.tokens["agent"], session, tool, **call)[1]
+
+    def hook(self, event: str, session: str = "s-1", **payload):
+        """What Claude Code sends to its hook of an event; the answer's headers."""
+        body = {"session_id": session, "cwd": "/workspace", "hook_event_name": event, **payload}
+        request = urllib.request.Request(
+            f"{self.server.url}/hooks/claude-code/{event}", json.dumps(body).encode(), method="POST"
+        )
+        request.add_header("Authorization", f"Bearer {self.tokens['agent']}")
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=70) as answer:
+            return answer.headers
 
     def api(self, role: str, method: str, path: str, body=None):
         return self.server.api(self.tokens[role], method, path, body)

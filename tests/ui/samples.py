@@ -74,7 +74,9 @@ def session_detail():
         timeline_row(members=[timeline_row(id="entry-90"), timeline_row(id="entry-91", object=HOSTILE)]),
         timeline_row(kind="trace", verb="", seal=SEALED),
         timeline_row(kind="trace", verb="Changed", computed="AST_REFACTOR", disagrees=True, seal=SEALED),
-        timeline_row(outcome="deny", verb="Shell denied", object=HOSTILE, object_is="command", ran=False),
+        timeline_row(
+            outcome="deny", verb="Shell command denied", object=HOSTILE, object_is="command", ran=False
+        ),
         timeline_row(outcome="stale", verb="Edit refused, stale", note="Changed by Gemini CLI", ran=False),
         timeline_row(
             outcome="ask", verb="Edit held", note="Outside INT-001.", approval_id="A-1", took_ms=72_000
@@ -237,7 +239,7 @@ def recent_call():
         "outcome": "deny",
         "agent": "Codex",
         "session_id": "s-1",
-        "text": "Shell denied",
+        "text": "Shell command denied",
         "object": HOSTILE,
         "object_is": "command",
     }

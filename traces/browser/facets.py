@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from controlplane.templatetags.meanings import find_meaning
+from controlplane.templatetags.names import agent_title
 from traces.browser.entry_counts import EntryCounts
 from traces.browser.filters import TIME_RANGES, EntryFilters, Term
 from traces.entries.mutation_class_check import RESERVED_REASONS
@@ -62,7 +64,7 @@ def build_filter_tokens(filters: EntryFilters) -> list[dict[str, Any]]:
     tokens = [
         _build_token(
             term.name,
-            term.value or EMPTY_LABELS.get(term.name, "none"),
+            _name_value(term.name, term.value) if term.value else EMPTY_LABELS.get(term.name, "none"),
             filters.without_term(term),
             excluded=term.excluded,
         )
@@ -118,7 +120,16 @@ def _build_item(facet: Facet, value: str, number: int, largest: int, filters: En
 def _format_label(facet: Facet, value: str) -> str:
     if not value:
         return EMPTY_LABELS.get(facet.name, "none")
-    return value.replace("_", " ") if facet.name == "reason" else value
+    return _name_value(facet.name, value)
+
+
+def _name_value(name: str, value: str) -> str:
+    """Return a value of a filter as rows and badges name it."""
+    if name == "agent":
+        return agent_title(value)
+    if name == "outcome":
+        return str(find_meaning(value).word) or value
+    return value.replace("_", " ") if name == "reason" else value
 
 
 def _build_token(name: str, value: str, remaining: EntryFilters, *, excluded: bool = False) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from controlplane.policy.calls.input_fields import COMMAND_KEYS, get_first, to_text_list
+from controlplane.templatetags.meanings import find_meaning
+from controlplane.templatetags.names import call_verb
 from traces.entries.mutation_class_check import has_class_mismatch, read_computed_class
 from traces.interchange.formats import foreign_chain
 from traces.interchange.imports import rewrite_check
@@ -21,35 +23,10 @@ from traces.timeline.describe_settings import describe_settings_change
 
 MAX_OBJECT_LENGTH = 400
 MAX_NOTE_LENGTH = 300
-VERBS = {
-    "write": "Write",
-    "write_to_file": "Write",
-    "create_file": "Write",
-    "edit": "Edit",
-    "edit_file": "Edit",
-    "multiedit": "Edit",
-    "search_replace": "Edit",
-    "str_replace": "Edit",
-    "apply_diff": "Edit",
-    "apply_patch": "Patch",
-    "notebookedit": "Edit notebook",
-    "bash": "Shell",
-    "shell": "Shell",
-    "execute_command": "Shell",
-    "run_shell_command": "Shell",
-    "read": "Read",
-    "read_file": "Read",
-    "grep": "Search",
-    "search_files": "Search",
-    "codebase_search": "Search",
-    "glob": "List",
-    "list_files": "List",
-    "delete_file": "Delete",
-    "select_active_intent": "Select intent",
-}
 PATH_FIELDS = ("file_path", "path", "notebook_path", "filePath")
 TEXT_FIELDS = ("pattern", "regex", "query", "intent_id", "url")
 IMPORTED = {"entries": "new", "duplicates": "known before", "warnings": "remarks"}
+TOOL_CLASSES = {"SAFE": "reads", "DESTRUCTIVE": "changes files"}
 REFUSALS = {"ask": "held", "deny": "denied"}
 SESSION_STATES = {
     "opened": "REQUEST",
@@ -119,7 +96,7 @@ class TimelineRow:
     session_id: str = field(default="", repr=False)
     tool: str = field(default="", repr=False)
     safe: bool = field(default=False, repr=False)
-    # Of a held call: held | requested | extended | decided | returned.
+    # Of a held call: held | requested | extended | decided | returned | ran.
     step: str = field(default="", repr=False)
 
 
@@ -161,13 +138,14 @@ def find_seal_state(entry: LedgerEntry) -> SealState:
 
 def _describe_decision(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
     refusal = REFUSALS.get(entry.outcome, "")
-    verb = VERBS.get(entry.tool.lower(), entry.tool or "Call")
-    row.verb = f"{verb} {refusal}".strip()
+    verb = call_verb(entry.tool, body.get("input"), entry.agent)
     row.object, row.object_is = _describe_subject(body)
+    row.verb = f"{verb} {refusal}".strip()
     row.safe = body.get("classification") == "SAFE"
     row.approval_id = _text(body.get("approval_id"))
     row.note = _text(body.get("error")) or _describe_conflicts(body.get("conflicts"))
-    row.meta = ", ".join(part for part in (_text(body.get("classification")).lower(), row.outcome) if part)
+    tool_class = TOOL_CLASSES.get(_text(body.get("classification")), "")
+    row.meta = ", ".join(part for part in (tool_class, name_outcome(row.outcome)) if part)
     if refusal:
         row.ran = body.get("answered", entry.outcome) == "allow" or False
     if row.approval_id and entry.outcome in {"ask", "allow"}:
@@ -182,6 +160,11 @@ def _describe_decision(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any
         row.outcome = "stale"
     if entry.tool == "select_active_intent" and row.outcome == "allow":
         row.kind, row.verb, row.object, row.note = "phase", "ACTION", "", f"selected {entry.intent_id}"
+
+
+def name_outcome(outcome: str) -> str:
+    """Return the word that badges use for an outcome, in the middle of a sentence."""
+    return str(find_meaning(outcome).word).lower() or outcome
 
 
 def _describe_conflicts(conflicts: Any) -> str:
@@ -236,6 +219,9 @@ def _describe_session(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]
     if body.get("event") == "run":
         _describe_run(row, body)
         return
+    if body.get("event") == "ran":
+        _describe_report(row, body)
+        return
     row.kind, row.outcome = "phase", ""
     row.verb = SESSION_STATES.get(entry.outcome, entry.outcome.title())
     row.note = _text(body.get("text")) or f"{entry.outcome} {_text(body.get('intent_id'))}".strip()
@@ -252,6 +238,15 @@ def _describe_run(row: TimelineRow, body: dict[str, Any]) -> None:
     row.meta = f"exit status {body['exit_code']}" if isinstance(body.get("exit_code"), int) else ""
     words = {"allow": "landed", "ask": "waited for approval", "deny": "thrown away"}
     row.note = ", ".join(f"{counts[key]} {word}" for key, word in words.items() if counts.get(key))
+
+
+def _describe_report(row: TimelineRow, body: dict[str, Any]) -> None:
+    """Describe how an approved call ended, as its client reports: a step of that call."""
+    failed, tool = body.get("failed") is True, _text(body.get("tool"))
+    row.verb, row.outcome = ("Ran and failed", "error") if failed else ("Ran", "allow")
+    row.object, row.approval_id, row.step, row.ran = tool, _text(body.get("approval_id")), "ran", True
+    row.took_ms = body["duration_ms"] if isinstance(body.get("duration_ms"), int) else None
+    row.meta = f"exit status {body['exit_code']}" if isinstance(body.get("exit_code"), int) else ""
 
 
 def _describe_lesson(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
@@ -332,7 +327,8 @@ def _describe_subject(body: dict[str, Any]) -> tuple[str, str]:
             return _list_first(values, "path")
     path = next((tool_input[name] for name in PATH_FIELDS if isinstance(tool_input.get(name), str)), "")
     if path:
-        return path, "path"
+        folder = _text(body.get("root")) or _text(body.get("cwd"))
+        return (path.removeprefix(f"{folder}/") if folder else path), "path"
     return next(
         (tool_input[name] for name in TEXT_FIELDS if isinstance(tool_input.get(name), str)), ""
     ), "text"

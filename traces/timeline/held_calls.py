@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from controlplane.templatetags.times import format_duration
 from traces.ledger.missing_bodies import MissingBodies
 from traces.models import LedgerEntry
 from traces.search_index.lookup import find_approval_entries
-from traces.timeline.describe_entries import TimelineRow, describe
+from traces.timeline.describe_entries import TimelineRow, describe, name_outcome
 
 RETURNED_NOTES = {"deny": "The call came back and was denied."}
 RETURNED_NOTE = "The call came back and was allowed."
 REJECTED = "Rejected by "  # in the error of a call that a person has refused before
 OPENING_STEPS = frozenset({"held", "requested"})
+FOLLOWING_STEPS = frozenset({"returned", "ran"})  # of any number of calls, where a grant covers more
 
 
 def describe_folded(entries: Sequence[LedgerEntry]) -> list[TimelineRow]:
@@ -43,21 +45,21 @@ def fold_held_calls(rows: Sequence[TimelineRow]) -> list[TimelineRow]:
     folded: list[TimelineRow] = []
     heads: dict[str, TimelineRow] = {}
     rejected: dict[tuple[str, str, str], TimelineRow] = {}
-    returned: set[str] = set()
+    followed: set[tuple[str, str]] = set()
     for row in rows:
         head = heads.get(row.approval_id) if row.approval_id else None
         is_rejected_again = head is None and row.outcome == "deny" and REJECTED in row.note
         # The core knows rejected paths, not approvals: such a denial is found by the call itself.
         if is_rejected_again and (head := rejected.pop(_identify_call(row), None)) is not None:
             row.approval_id, row.step = head.approval_id, "returned"
-        is_first_return = row.step == "returned" and row.approval_id not in returned
-        if head is not None and (row.step != "returned" or (is_first_return and _is_same_call(head, row))):
+        is_again = row.step in FOLLOWING_STEPS and (row.approval_id, row.step) in followed
+        if head is not None and not is_again and (row.step != "returned" or _is_same_call(head, row)):
             _fold(head, row)
-            returned.update([row.approval_id] if row.step == "returned" else ())
+            followed.add((row.approval_id, row.step))
             if row.step == "decided" and row.outcome == "rejected":
                 rejected[_identify_call(head)] = head
             continue
-        if row.step and row.step != "returned" and head is None:
+        if row.step and row.step not in FOLLOWING_STEPS and head is None:
             heads[row.approval_id] = row
         folded.append(row)
     return folded
@@ -72,7 +74,7 @@ def _load_other_steps(workspace_id: int, rows: Sequence[TimelineRow]) -> list[Le
     incomplete = {
         approval_id
         for approval_id, found in steps.items()
-        if found != {"returned"} and not ({"decided", "returned"} <= found and OPENING_STEPS & found)
+        if found - FOLLOWING_STEPS and not ({"decided", "returned"} <= found and OPENING_STEPS & found)
     }
     numbers = set(find_approval_entries(workspace_id, incomplete)) - {row.number for row in rows}
     if not numbers:
@@ -107,14 +109,22 @@ def _fold(head: TimelineRow, row: TimelineRow) -> None:
     head.numbers += row.numbers
     if row.step == "decided":
         head.verb = f"{head.verb}, {row.verb[:1].lower()}{row.verb[1:]}"
-        head.meta = ", ".join([*head.meta.split(", ")[:-1], row.outcome]) if head.meta else row.outcome
+        outcome = name_outcome(row.outcome)
+        head.meta = ", ".join([*head.meta.split(", ")[:-1], outcome]) if head.meta else outcome
         head.outcome, head.note = row.outcome, _join(row.note, head.note)
         head.took_ms = (row.at - head.at) // timedelta(milliseconds=1)
     elif row.step == "returned":
         head.note = _join(head.note, RETURNED_NOTES.get(row.outcome, RETURNED_NOTE))
         head.ran = None if row.outcome == "override" else head.ran
+    elif row.step == "ran":
+        head.note, head.ran = _join(head.note, _describe_ending(row)), None
     elif row.step == "requested" and not head.note:
         head.note = row.note
+
+
+def _describe_ending(row: TimelineRow) -> str:
+    took = "" if row.took_ms is None else f"after {format_duration(row.took_ms)}"
+    return f"{': '.join(filter(None, (row.verb, ' '.join(filter(None, (row.meta, took))))))}."
 
 
 def _join(first: str, second: str) -> str:

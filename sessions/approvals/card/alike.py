@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sessions.agent_titles import agent_title
+from controlplane.templatetags.names import agent_title
 from sessions.approvals.batch.decide import MAX_APPROVALS
 from sessions.approvals.card.build import (
     OWN_REQUEST,

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from controlplane.models import Role, Workspace
 from controlplane.shared.access import has_role
+from controlplane.templatetags.names import agent_title
 from intents.known_files import KnownFiles, load_known_files
 from intents.models import Intent
-from sessions.agent_titles import agent_title
 from sessions.approvals.card.context import CardContext, build_context
 from sessions.approvals.card.offers import (
     GRANT_MINUTES,

@@ -9,11 +9,11 @@ from typing import Any
 
 from django.utils import timezone
 
+from controlplane.templatetags.names import agent_title
 from controlplane.templatetags.times import format_since
 from intents.code_owners import find_code_owners
 from intents.criteria import CriterionState, list_criteria
 from intents.models import Intent
-from sessions.agent_titles import agent_title
 from sessions.approvals.card.alerts import find_alert_text
 from sessions.approvals.card.ownership import PathOwner
 from sessions.approvals.card.subjects import list_paths

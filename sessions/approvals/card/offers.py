@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from intents.known_files import KnownFiles
+from intents.scope_effects import ScopeEffect, find_scope_effect
 from sessions.approvals.card.ownership import Ownership, PathOwner
 from sessions.approvals.card.previews.scope_and_completion import build_addition
 from sessions.approvals.card.subjects import is_read
@@ -234,10 +235,10 @@ def _offer_plan(inputs: OfferInputs, value: str, *, checked: bool) -> GrantOffer
 def _offer_scope(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
     approval = inputs.approval
     patterns = list_default_patterns(approval)
-    files = inputs.known_files.find_added(patterns, inputs.scope) if inputs.known_files else []
+    effect = _find_effect(inputs, patterns)
+    files = list(effect.added)
     next_version = inputs.version + 1
     addition = build_addition(", ".join(patterns), files)
-    other_owners = inputs.ownership.find_owners(files, excluded_id=approval.intent_id) if files else []
     return GrantOffer(
         "scope",
         LABELS["scope"],
@@ -248,7 +249,7 @@ def _offer_scope(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
         f"Added to {approval.intent_id} as revision {next_version}. Allows {_describe_count(len(files))}",
         addition.files,
         addition.more,
-        _warn_of_overlap(other_owners, files),
+        _warn_of_overlap(effect),
         checked=checked,
     )
 
@@ -259,11 +260,18 @@ def _describe_count(count: int) -> str:
     return f"{count} known file{'' if count == 1 else 's'}:"
 
 
-def _warn_of_overlap(other_owners: list[PathOwner], files: list[str]) -> str:
-    if not other_owners:
+def _find_effect(inputs: OfferInputs, patterns: tuple[str, ...]) -> ScopeEffect:
+    if inputs.known_files is None:
+        return ScopeEffect((), (), ())
+    others = [intent for intent in inputs.ownership.intents if intent.intent_id != inputs.approval.intent_id]
+    return find_scope_effect((*inputs.scope, *patterns), inputs.scope, inputs.known_files, others)
+
+
+def _warn_of_overlap(effect: ScopeEffect) -> str:
+    if not effect.overlaps:
         return ""
-    ids = ", ".join(owner.intent_id for owner in other_owners[:5])
-    return f"Overlaps {ids}: {'1 file' if len(files) == 1 else 'some files'} would have two owners"
+    ids = ", ".join(overlap.id for overlap in effect.overlaps[:5])
+    return f"Overlaps {ids}: {'1 file' if len(effect.added) == 1 else 'some files'} would have two owners"
 
 
 def _offer_completion(inputs: OfferInputs) -> GrantOffer:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
 
-from controlplane.templatetags.times import format_since
-from sessions.approvals.card.subjects import list_paths
+from controlplane.templatetags.times import format_duration, format_since
+from sessions.approvals.call_report import CallReport, has_returned, list_reports
+from sessions.approvals.card.subjects import abbreviate, list_paths
 from sessions.approvals.rejection_lesson import find_lesson_id
-from sessions.models import Approval, ApprovalGrant
+from sessions.models import Approval, ApprovalGrant, ContainedRun
 from traces.models import TraceFile
 
 GRANT_LABELS = {"once": "once", "session": "for the session", "scope": "with a wider scope"}
+MAX_PATHS = 3
 ENDINGS = {
     Approval.Status.EXPIRED: "Timed out, nobody decided",
     Approval.Status.CANCELLED: "Cancelled: the session ended",
@@ -31,8 +35,17 @@ class ReceiptStep:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
+    """How an approval ended; `is_open` while more of what follows may come."""
+
     title: str
     steps: tuple[ReceiptStep, ...] = ()
+    is_open: bool = False
+
+    @property
+    def version(self) -> str:
+        """Change with what the receipt says."""
+        words = "\n".join(f"{step.title}{step.detail}" for step in self.steps[1:])
+        return hashlib.sha256(words.encode()).hexdigest()[:12]
 
     def with_note(self, note: str) -> Receipt:
         """Return the receipt with the note of a reviewer who came too late, so that it is not lost."""
@@ -65,19 +78,19 @@ def _describe_grant(approval: Approval) -> str:
 
 
 def build_receipt(approval: Approval, user: Any) -> Receipt:
-    """Build the receipt in at most 2 queries."""
+    """Build the receipt in at most 4 queries."""
     assert approval.decided_at is not None
     duration = f"after {format_since(approval.requested_at, approval.decided_at)}"
     detail = f" {duration}{': ' if approval.comment else ''}{approval.comment}"
-    steps = [ReceiptStep(approval.status.lower(), describe_outcome(approval, user), detail)]
-    if approval.status == Approval.Status.APPROVED and approval.kind == Approval.Kind.CALL:
-        steps += _list_follow_up_steps(approval)
-    elif approval.status != Approval.Status.APPROVED:
-        steps.append(
-            ReceiptStep("deny", "Did not run", " the agent was notified" if approval.comment else "")
+    first = ReceiptStep(approval.status.lower(), describe_outcome(approval, user), detail)
+    if approval.status != Approval.Status.APPROVED:
+        notified = " the agent was notified" if approval.comment else ""
+        return Receipt(
+            first.title, (first, ReceiptStep("deny", "Did not run", notified), *_build_lesson_step(approval))
         )
-        steps += _build_lesson_step(approval)
-    return Receipt(steps[0].title, tuple(steps))
+    follow_up = FOLLOW_UPS.get(Approval.Kind(approval.kind))
+    steps, is_open = follow_up(approval) if follow_up else ([], False)
+    return Receipt(first.title, (first, *steps), is_open)
 
 
 def _build_lesson_step(approval: Approval) -> list[ReceiptStep]:
@@ -88,24 +101,57 @@ def _build_lesson_step(approval: Approval) -> list[ReceiptStep]:
     return [ReceiptStep("lesson", "Saved as a lesson", url=url)]
 
 
-def _list_follow_up_steps(approval: Approval) -> list[ReceiptStep]:
-    """Return whether the agent retried the call, and what was recorded of it since."""
-    steps: list[ReceiptStep] = []
+def _follow_call(approval: Approval) -> tuple[list[ReceiptStep], bool]:
+    """Return what became of the call since, and whether more is to come."""
     grant = ApprovalGrant.objects.filter(approval=approval).order_by("-pk").first()
-    if grant is not None and grant.revoked_at:
-        steps.append(
-            ReceiptStep("revoked", "Grant revoked", f" {format_since(grant.revoked_at, timezone.now())} ago")
-        )
-    elif grant is not None and grant.kind == ApprovalGrant.Kind.ONCE:
-        steps.append(
-            ReceiptStep("override", "Agent retried the call", " and it was allowed")
-            if grant.used_at
-            else ReceiptStep("pending", "Agent notified", " waiting for it to retry")
-        )
-    recorded = _list_recorded_paths(approval)
+    reports, recorded = list_reports(approval), _list_recorded_paths(approval)
+    came_back = bool(reports or (grant is not None and grant.used_at) or has_returned(approval))
+    is_revoked = grant is not None and grant.revoked_at is not None
+    steps = []
+    if came_back:
+        steps.append(ReceiptStep("override", "Agent retried the call", " and it was allowed"))
+    elif not is_revoked:
+        steps.append(ReceiptStep("pending", "Agent notified", " waiting for it to retry"))
+    if reports:
+        steps.append(_describe_report(reports))
     if recorded:
-        steps.append(ReceiptStep("sealed", "Recorded", f" {', '.join(recorded[:3])}"))
-    return steps
+        more = f" and {len(recorded) - MAX_PATHS} more" if len(recorded) > MAX_PATHS else ""
+        steps.append(ReceiptStep("sealed", "Recorded", f" {', '.join(recorded[:MAX_PATHS])}{more}"))
+    if grant is not None and grant.revoked_at:
+        since = f" {format_since(grant.revoked_at, timezone.now())} ago"
+        steps.append(ReceiptStep("revoked", "Grant revoked", since))
+    return steps, not (reports or recorded or is_revoked)
+
+
+def _describe_report(reports: list[CallReport]) -> ReceiptStep:
+    """Describe the last report: how the call ended, as its client says, and how often it has run."""
+    last = reports[0]
+    status = "" if last.exit_status is None else f" exit status {last.exit_status}"
+    duration = "" if last.duration_ms is None else f" after {format_duration(last.duration_ms)}"
+    times = f", {len(reports)} runs so far" if len(reports) > 1 else ""
+    title = "Ran and failed" if last.failed else "Ran"
+    return ReceiptStep("error" if last.failed else "success", title, f"{status}{duration}{times}")
+
+
+def _follow_run(approval: Approval) -> tuple[list[ReceiptStep], bool]:
+    """Return which changes of a contained run have landed, and whether some have still to."""
+    run = ContainedRun.objects.filter(approval=approval).first()
+    approved = set(approval.patterns or approval.call.get("offending", ()))
+    landed = [
+        effect["path"]
+        for effect in (run.effects if run else ())
+        if effect.get("landed") and effect["path"] in approved
+    ]
+    steps = [ReceiptStep("sealed", "Landed", f" {abbreviate(landed)}")] if landed else []
+    if len(landed) < len(approved):
+        steps.append(ReceiptStep("pending", "Agent notified", " waiting for it to land the files"))
+    return steps, len(landed) < len(approved)
+
+
+FOLLOW_UPS: Mapping[Approval.Kind, Callable[[Approval], tuple[list[ReceiptStep], bool]]] = {
+    Approval.Kind.CALL: _follow_call,
+    Approval.Kind.RUN: _follow_run,
+}
 
 
 def _list_recorded_paths(approval: Approval) -> list[str]:

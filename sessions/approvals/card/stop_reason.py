@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.model import Reason
-from sessions.agent_titles import agent_title
+from controlplane.templatetags.names import agent_title
 from sessions.approvals.card.ownership import PathOwner
 from sessions.approvals.card.subjects import abbreviate, list_paths
 from sessions.models import Approval

@@ -9,27 +9,20 @@ from typing import Any
 from controlplane.policy.calls.resolve_tool import ResolvedTool, resolve_tool
 from controlplane.policy.calls.toolsets.kinds import MUTATING_KINDS, ToolKind
 from controlplane.policy.model import ErrorType, ToolCall
+from controlplane.templatetags.names import tool_verb
 from sessions.approvals.card.command import extract_command
 from sessions.approvals.kinds.plans import is_plan, list_requested
 from sessions.models import Approval
 
-# What the tool does: (kind of row, verb).
-TOOL_VERBS: Mapping[ToolKind, tuple[str, str]] = {
-    ToolKind.WRITE: ("edit", "Write"),
-    ToolKind.EDIT: ("edit", "Edit"),
-    ToolKind.EDITOR: ("edit", "Edit"),
-    ToolKind.PATCH: ("edit", "Patch"),
-    ToolKind.DELETE: ("delete", "Delete"),
-    ToolKind.DELETE_TREE: ("delete", "Delete the folder"),
-    ToolKind.MOVE: ("edit", "Move"),
-    ToolKind.FOLDER: ("edit", "Make the folder"),
-    ToolKind.SHELL: ("shell", "Run a shell command"),
-    ToolKind.MONITOR: ("shell", "Run a command in the background"),
-    ToolKind.READ: ("read", "Read"),
-    ToolKind.SEARCH: ("read", "Search"),
-    ToolKind.GLOB: ("read", "List"),
+# The kind of row of a tool, which selects its icon.
+ROW_KINDS: Mapping[ToolKind, str] = {
+    **dict.fromkeys((ToolKind.WRITE, ToolKind.EDIT, ToolKind.EDITOR, ToolKind.PATCH), "edit"),
+    **dict.fromkeys((ToolKind.MOVE, ToolKind.FOLDER), "edit"),
+    **dict.fromkeys((ToolKind.DELETE, ToolKind.DELETE_TREE), "delete"),
+    **dict.fromkeys((ToolKind.SHELL, ToolKind.MONITOR), "shell"),
+    **dict.fromkeys((ToolKind.READ, ToolKind.SEARCH, ToolKind.GLOB), "read"),
 }
-OTHER_TOOL = ("other", "Call")
+OTHER_KIND = "other"
 # An editor may only view, a shell only read.
 WRITING_KINDS = MUTATING_KINDS - {ToolKind.EDITOR, ToolKind.SHELL, ToolKind.MONITOR}
 # Where clients let the model say why it makes a call; nothing is made up where there is none.
@@ -100,7 +93,7 @@ def describe_subject(approval: Approval) -> ApprovalSubject:
 def _describe_call(approval: Approval) -> ApprovalSubject:
     resolved = resolve_approval_tool(approval)
     tool: Any = resolved.tool
-    kind, verb = TOOL_VERBS.get(tool.kind, OTHER_TOOL) if tool else OTHER_TOOL
+    kind, verb = ROW_KINDS.get(tool.kind, OTHER_KIND) if tool else OTHER_KIND, tool_verb(tool)
     if kind == "shell":
         command = extract_command(resolved)
         return ApprovalSubject(kind, verb, next(iter(command.strip().splitlines()), ""), "command")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sessions.agent_titles import agent_title
+from controlplane.templatetags.names import agent_title
 from sessions.approvals.card.subjects import ApprovalSubject, describe_subject, list_paths
 from sessions.models import Approval
 

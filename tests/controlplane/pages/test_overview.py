@@ -58,7 +58,7 @@ def test_ivy_sees_what_waits_and_what_was_decided(busy, ivy):
 def test_calls_are_told_in_words(busy):
     told = [(call.text, call.object, call.object_is) for call in list_recent_calls(busy.pk, 8)]
     assert told == [
-        ("Run a shell command", "npm run build > out.txt", "command"),
+        ("Shell command", "npm run build > out.txt", "command"),
         ("Write", "docs/design.md", "path"),
         ("Write", "src/auth/login.ts", "path"),
         ("Read", "src/auth/login.ts", "path"),

@@ -179,7 +179,22 @@ def test_the_preview_counts_the_files_on_disk_as_a_card_does(acme, page, auth, t
         (tmp_path / name).write_text("*.log\n")
     Workspace.objects.filter(pk=acme.pk).update(local_root=str(tmp_path))
     answer = page.post(f"{BASE}INT-001/scope-preview/", {"scope": "docs/**"})
-    assert answer.context["scope_preview"]["matches"] == ["docs/a.md"]
+    assert list(answer.context["scope_preview"]["matches"]) == ["docs/a.md"]
+    assert "1 known files match, 1 of them added" in answer.content.decode()
+
+
+@pytest.mark.parametrize("status", ["PENDING", "IN_PROGRESS", "BLOCKED"])
+def test_editor_and_card_warn_of_the_same_overlap(acme, page, auth, agent, status):
+    fields = {"blocked_reason": "Waits"} if status == "BLOCKED" else {}
+    builders.intent(acme, "INT-003", status=status, owned_scope=["src/models/**"], **fields)
+    agent.select("INT-001")
+    asked = agent.post("sessions/s-1/request-scope", {"patterns": ["src/models/User.ts"], "reason": "Names"})
+    text = page.post(
+        f"{BASE}INT-001/scope-preview/", {"scope": "src/auth/**\nsrc/models/User.ts"}
+    ).content.decode()
+    card = page.get(f"/w/acme/approvals/{asked.json()['id']}/").content.decode()
+    assert "New overlap with INT-003" in text
+    assert "Overlaps INT-003" in card
 
 
 FORM = {

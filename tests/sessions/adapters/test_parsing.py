@@ -7,10 +7,10 @@ import pytest
 from controlplane.policy.calls.targets import find_targets
 from controlplane.policy.calls.toolsets import TABLES
 from controlplane.policy.model import Policy
+from controlplane.templatetags.names import TITLES
 from sessions.adapters.hook_call import Event
 from sessions.adapters.parse import parse_hook
 from sessions.adapters.registry import CLIENTS
-from sessions.agent_titles import TITLES
 from tests.sessions.adapters import captured
 
 CASES = captured.everything()
@@ -120,6 +120,28 @@ def test_the_wanted_call(agent, file, tool, cls, writes):
     assert request.call.tool == tool
     assert found.tool_class == cls
     assert [named.raw.removeprefix("/workspace/") for named in found.writes] == writes
+
+
+ENDINGS = [
+    ("claude-code", "PostToolUse-Bash", (False, 0, 10)), ("claude-code", "PostToolUseFailure-Bash", (True, 3, 10)),
+    ("claude-code", "PostToolUse-Write", (False, None, 10)), ("claude-code", "PostToolUseFailure-WebFetch", (True, None, 10)),
+    ("qwen-code", "PostToolUse-run_shell_command", (False, 0, 10)), ("qwen-code", "PostToolUseFailure-run_shell_command", (True, 3, 10)),
+    ("gemini-cli", "AfterTool-run_shell_command", (False, None, None)), ("gemini-cli", "AfterTool-run_shell_command-2", (False, 3, None)),
+    ("codex", "PostToolUse-Bash", (False, None, None)), ("copilot", "postToolUse-bash", (False, 0, None)),
+    ("copilot", "postToolUse-bash-2", (False, 3, None)), ("copilot", "postToolUseFailure-create", (True, None, None)),
+    ("cursor", "postToolUse-Shell", (False, 0, 1)), ("cursor", "postToolUseFailure-Shell", (True, 3, 1)),
+    ("opencode", "tool.execute.after-bash", (False, 0, None)), ("kilo", "tool.execute.after-bash", (False, 0, None)),
+    ("cline", "PostToolUse-run_commands", (False, 3, 10)), ("cline", "afterTool-run_commands-2", (False, None, None)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("agent", "file", "ending"), ENDINGS, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_how_a_tool_ended_as_its_client_says(agent, file, ending):
+    case = captured.one(agent, file)
+    hook, _ = parse_hook(case.agent, case.event, case.payload, 0)
+    assert (hook.failed, hook.exit_status, hook.duration_ms) == ending
 
 
 @pytest.mark.parametrize(("agent", "file", "session"), SUB_AGENTS)

@@ -11,7 +11,7 @@ from tests.sessions.mcp.in_process import ask, stay_in_the_transaction
 
 pytestmark = pytest.mark.django_db
 
-HELD = "held by session s-9 of claude-code"
+HELD = "held by session s-9 of Claude Code"
 WAITS = "waits for INT-002 to be completed"
 
 

@@ -172,11 +172,18 @@ ACTS = {
 }
 
 
+@pytest.fixture
+def staffed(acme, at_work, reviewer, admin, max_):
+    """The workspace with everybody who acts in it; Max exists, but is no member yet."""
+    acme.agent, acme.reviewer, acme.admin = at_work, reviewer, admin
+    return acme
+
+
 @pytest.mark.parametrize(("act", "kind"), ACTS.values(), ids=ACTS)
 def test_what_pages_show_is_announced_once_it_is_committed(
-    acme, at_work, reviewer, admin, max_, announced, django_capture_on_commit_callbacks, act, kind
+    staffed, announced, django_capture_on_commit_callbacks, act, kind
 ):
-    acme.agent, acme.reviewer, acme.admin = at_work, reviewer, admin
+    acme = staffed
     seq = find_newest_seq(acme.pk)
     announced.clear()
     with django_capture_on_commit_callbacks() as callbacks:

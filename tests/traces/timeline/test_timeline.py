@@ -65,7 +65,7 @@ def test_a_session_reads_as_a_story():
         ("phase", "ACTION", "allow", "", None),
         ("call", "Write held, approved once", "approved", "docs/a.md", None),
         ("trace", "Changed", "allow", "docs/a.md", None),
-        ("call", "Shell denied", "deny", "rm -rf /", False),
+        ("call", "Shell command denied", "deny", "rm -rf /", False),
     ]
     assert rows()[3].approval_id == "ap-1"
     assert rows()[3].note == "Rex: fine. Scope Violation: … The call came back and was allowed."
@@ -124,9 +124,9 @@ def test_nothing_is_left_out_between_pages():
 
 def test_a_stretch_of_time_can_be_shown():
     first, second = call("one"), call("two")
-    assert verbs(since=second.received_at) == ["two"]
-    assert verbs(until=second.received_at) == ["one"]
-    assert verbs(since=first.received_at) == ["one", "two"]
+    assert verbs(since=second.received_at) == ["Call two"]
+    assert verbs(until=second.received_at) == ["Call one"]
+    assert verbs(since=first.received_at) == ["Call one", "Call two"]
 
 
 def test_the_minimap_has_a_lane_for_calls_for_what_was_stopped_and_for_writes():
