@@ -49,7 +49,10 @@ def _dispatch(call: ProgramCall) -> CommandOutcome:
     # Builtins first, as in bash. A function cannot take their place: a command that defines one is unknown.
     shell_command = SHELL_COMMANDS.get(call.name)
     if shell_command is not None:
-        return shell_command(call)
+        try:
+            return shell_command(call)
+        except UnknownUsageError as error:
+            return _claim_kind(call, error, is_known=True)
     program = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
     if call.name in PASS_THROUGH:
         call.recorder.claim(call.name, Effect.RUNS_CODE, f"{call.name} passes the command on")

@@ -11,6 +11,7 @@ from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resol
 from controlplane.policy.shell.options import READ, WRITE, OptionSpec, ParsedOptions, parse_options
 from controlplane.policy.shell.recorder import Recorder
 from controlplane.policy.shell.result import Span, UnclearCommandError
+from controlplane.policy.shell.shells import ZSH
 from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.wildcards import find_matches, fixed_directory, may_match_parent
 from controlplane.policy.shell.word import PIPE_PATH, Word
@@ -19,6 +20,7 @@ MAX_WRAPPERS = 8  # `nice timeout 5 env …`
 
 # Files without content of their own.
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", PIPE_PATH})
+ANY_DEPTH = frozenset({"**", "***"})  # segments
 SOURCES = DEVICES | {"/dev/stdin", "/dev/zero", "/dev/urandom", "/dev/random"}
 
 
@@ -89,12 +91,16 @@ class ProgramCall:
         location = word.span
         for path in self.resolve(word):
             matches = self._find_matches(path, location)
-            if matches is None:
+            if matches is None or self._matches_any_depth(word):
                 directory = resolve_lexically(path.cwd, fixed_directory(path.raw), self.recorder.root)
                 self.recorder.add_read(directory, recursive=True, location=location, pattern=path.raw)
-                matches = self.recorder.find_links(directory, location)
+                matches = [*(matches or ()), *self.recorder.find_links(directory, location)]
             for match in matches:
                 self.recorder.add_read(match, recursive=True, location=location)
+
+    def _matches_any_depth(self, word: Word) -> bool:
+        """Return whether the word holds `**`, which zsh matches at any depth and bash as `*`."""
+        return ZSH in self.recorder.shells and not ANY_DEPTH.isdisjoint((word.value or "").split("/"))
 
     def _check_wildcard(self, word: Word) -> None:
         """Raise UnclearCommandError where a wildcard may lead out of its directory."""
@@ -157,7 +163,7 @@ class ProgramCall:
         self._check_wildcard(word)
         location = word.span
         for path in self.resolve(word):
-            matches = self._find_matches(path, location)
+            matches = None if self._matches_any_depth(word) else self._find_matches(path, location)
             if not matches:
                 raise UnclearCommandError("a wildcard among the targets", location)
             for match in matches:

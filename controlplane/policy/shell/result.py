@@ -54,6 +54,8 @@ class ShellAnalysis:
     unknown: tuple[Unknown, ...] = ()
     parts: tuple[CommandPart, ...] = ()
     effects: tuple[PartEffect, ...] = ()
+    directories: tuple[str, ...] | None = ("",)  # where the shell may be at the end, None when unknown
+    links: frozenset[ShellPath] = frozenset()  # writes that may put a link at their path
 
 
 class UnclearCommandError(Exception):

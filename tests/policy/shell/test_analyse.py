@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from controlplane.policy.shell import analyse
 from tests.policy.shell.answers import reads, reasons, writes
 from tests.policy.shell.scratch import Scratch
@@ -50,10 +52,46 @@ def test_reads_are_told_beside_writes():
     assert reads("ls") == reads("find") == reads("grep -r x") == reads("rg x") == reads("fd x") == [("", ".")]
 
 
-def test_a_string_is_judged_but_never_trusted():
+def test_a_string_is_judged_like_a_command_but_never_trusted_by_a_list():
     analysis = analyse("bash -c 'cd src && rm a'")
     assert [path.raw for path in analysis.writes] == ["a"]
-    assert analysis.unknown
+    assert not analysis.unknown
+    assert analyse("bash -lc 'git log | head'").safe
+    assert reads("bash -c 'cat .env'") == [("", ".env")]
+    assert not analyse("bash -c pytest", safe_commands=("pytest",)).safe
+    (effect,) = analyse("sh -ec 'go test ./x'").effects
+    assert (effect.kind, effect.part) == ("go test", "sh -ec 'go test ./x'")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'bash -c "$x"',
+        "bash -c",
+        "bash",
+        "bash -O extglob -c ls",
+        "ksh -c ls",
+        "PATH=src bash -c ls",
+        "export GOFLAGS=-exec=x; bash -c 'go test'",
+        "cd $x; bash -c ls",
+        "bash -c 'ls; $x'",
+        "bash -c 'bash -c \"bash -c ls\"'",
+        "eval ls",
+        "eval 'ls'; eval 'if'",
+        "bash -c 'if'",
+    ],
+)
+def test_a_string_that_is_not_certain_is_unknown(command):
+    assert analyse(command).unknown
+
+
+def test_strings_that_loops_multiply_are_bounded():
+    text = "ls " + "a" * 3_000
+    assert "the command is too long to analyse" in reasons(f"for i in {{1..32}}; do bash -c '{text}'; done")
+
+
+def test_a_link_that_a_string_makes_is_followed_in_the_command():
+    assert reasons("bash -c 'ln -s a src/l'; echo x > src/l")[-1].startswith("may be written through a link")
 
 
 def test_a_string_in_an_unknown_folder_names_nothing():

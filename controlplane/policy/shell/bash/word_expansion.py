@@ -15,6 +15,7 @@ from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.result import Span, UnclearCommandError
+from controlplane.policy.shell.shells import DASH, ZSH
 from controlplane.policy.shell.state import Constant, State
 from controlplane.policy.shell.word import PIPE_PATH, Word
 
@@ -35,6 +36,7 @@ FILE_NAMES = WordChar(" ", CharKind.LISTED)
 UNKNOWN = frozenset({CharKind.DYNAMIC, CharKind.LISTED})
 LITERAL_DOLLAR = re.compile(rb"[ \t\n;|&)]|\Z")  # what follows a `$` that is plain text
 CURRENT_DIRECTORY = frozenset({"$(pwd)", "`pwd`"})
+ZSH_SUFFIX = re.compile(rb"\[|:[A-Za-z&]")  # `$x[3,6]` is a part of x, `$x:h` its folder
 EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
 
 
@@ -76,7 +78,10 @@ def expand_words(node: Node, context: WordContext) -> list[Word]:
     if len(text) > MAX_WORD and node.type in ("word", "concatenation"):
         raise UnclearCommandError("a word that is too long for a path", node.byte_range)
     chars = list(_read_node(node, context))
-    return [_build_word(expanded, node) for expanded in expand_braces(chars)]
+    words = [_build_word(expanded, node) for expanded in expand_braces(chars)]
+    if len(words) > 1 and ".." in text and DASH in context.walker.recorder.shells:
+        raise UnclearCommandError("dash keeps the braces, and what is between them", node.byte_range)
+    return words
 
 
 def expand_word(node: Node, context: WordContext) -> Word:
@@ -219,6 +224,9 @@ def _read_expansion(node: Node, context: WordContext, *, quoted: bool) -> Iterat
         is_single = (quoted and not (is_variable and "@" in name)) or is_number(node, name, context.walker)
         yield DYNAMIC if is_single else SPLIT
         return
+    has_suffix = node.type == "simple_expansion" and ZSH_SUFFIX.match(context.tree.data, node.end_byte)
+    if has_suffix and ZSH in context.walker.recorder.shells:
+        raise UnclearCommandError("zsh takes a part of the variable here", node.byte_range)
     for char in constant.text:
         has_wildcard = constant.has_wildcard and char in "*?["
         yield WordChar(char, CharKind.WILD if has_wildcard else CharKind.QUOTED)
