@@ -177,10 +177,9 @@ def _add_analysis(targets: RawTargets, analysis: ShellAnalysis, command: str) ->
     targets.unknown.extend(analysis.unknown)
     targets.effects.extend(analysis.effects)
     targets.writes.extend(_to_raw_path(path, command) for path in analysis.writes)
+    targets.patterns.extend(analysis.patterns)
     for path in analysis.reads:
         targets.reads.append(_to_raw_path(path, command))
-        names = input_fields.list_wildcard_names(path.pattern) if path.pattern else ()
-        targets.wildcard_names.extend(RawPath(name, path.cwd, op="read") for name in names)
 
     if not (analysis.safe or analysis.writes or analysis.effects):
         targets.unknown.append(Unknown(command, "what this command changes is not known"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resolve_lexically
 from controlplane.policy.shell.options import READ, WRITE, OptionSpec, ParsedOptions, parse_options
 from controlplane.policy.shell.recorder import Recorder
@@ -80,6 +81,7 @@ class ProgramCall:
         if word.has_wildcard:
             self._read_wildcard(word)
         elif word.is_file_name and word.value is None:
+            self.recorder.reads_listed = True
             self.read_cwd()  # names on a list are relative to where the shell is now
         elif word.value not in SOURCES and word.value != "-":
             for path in self.resolve(word):
@@ -93,7 +95,8 @@ class ProgramCall:
             matches = self._find_matches(path, location)
             if matches is None or self._matches_any_depth(word):
                 directory = resolve_lexically(path.cwd, fixed_directory(path.raw), self.recorder.root)
-                self.recorder.add_read(directory, recursive=True, location=location, pattern=path.raw)
+                self.recorder.add_read(directory, recursive=True, location=location)
+                self.recorder.add_pattern(path, PatternUse.WILDCARD if matches is None else PatternUse.FILTER)
                 matches = [*(matches or ()), *self.recorder.find_links(directory, location)]
             for match in matches:
                 self.recorder.add_read(match, recursive=True, location=location)
@@ -123,6 +126,13 @@ class ProgramCall:
         # A file named `~x` must not be taken for a home.
         names = (f"./{match}" if match.startswith("~") else match for match in matches)
         return [resolve_lexically("", name, self.recorder.root) for name in names]
+
+    def list_filtered(self, roots: Sequence[Word], pattern: str) -> Iterator[CommandPath]:
+        """Yield what a filter of names stands for below each of these folders, by default the current one."""
+        for root in roots or [Word(".", ".", *self.span)]:
+            if root.value and not root.has_wildcard and (root.value[0] in "/~" or self.state.directories):
+                below = f"**/{pattern.lstrip('/')}" if pattern else ""
+                yield from self.resolve(root, below=below)
 
     def read_all(self, words: Iterable[Word], *, recursive: bool = False) -> None:
         for word in words:
@@ -157,7 +167,8 @@ class ProgramCall:
     def write_existing(self, word: Word, op: str, *, recursive: bool = False) -> None:
         """Record a change of files that must exist: a wildcard names each one that it matches."""
         # A wildcard out of a variable was matched when the variable was set, before files came and went.
-        if not word.has_wildcard or word.from_variable:
+        is_old = op == "delete" or self.recorder.has_removed or self.recorder.has_unknown
+        if not word.has_wildcard or (word.from_variable and is_old):
             self.write(word, op, recursive=recursive)
             return
         self._check_wildcard(word)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from controlplane.policy.effects import LOOKING, Effect, PartEffect
 from controlplane.policy.model import Unknown
 from controlplane.policy.paths.filesystem import Filesystem, Location
+from controlplane.policy.paths.raw_path import PatternUse, RawPattern
 from controlplane.policy.shell.command_text import CommandText
 from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resolve_lexically
 from controlplane.policy.shell.result import CommandPart, ShellAnalysis, ShellPath, Span, UnclearCommandError
@@ -96,6 +97,9 @@ class Recorder:
         self._matched: set[ShellPath] = set()
         self._writes: dict[ShellPath, str] = {}
         self._reads: dict[ShellPath, None] = {}
+        self._patterns: dict[RawPattern, None] = {}
+        self._listed: dict[RawPattern, None] = {}
+        self.reads_listed = False  # a program reads files whose names another one has listed
         self._unknown: dict[Unknown, None] = {}
         self._parts: list[CommandPart] = []
         self._claims: list[_Claim] = []
@@ -137,9 +141,17 @@ class Recorder:
         """Record a write to a path that a wildcard matched."""
         self._matched.add(self.add_write(path, op, location, recursive=recursive))
 
-    def add_read(self, path: CommandPath, *, recursive: bool, location: Span, pattern: str = "") -> None:
+    def add_read(self, path: CommandPath, *, recursive: bool, location: Span) -> None:
         start, end = self._offsets(location)
-        self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end, pattern)] = None
+        self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end)] = None
+
+    def add_pattern(self, path: CommandPath, use: PatternUse) -> None:
+        """Record files that are read without being named."""
+        self._patterns[RawPattern(path.raw, path.cwd, use)] = None
+
+    def add_listed(self, path: CommandPath, use: PatternUse) -> None:
+        """Record files whose names are listed: they count where a reader gets the list."""
+        self._listed[RawPattern(path.raw, path.cwd, use)] = None
 
     def add_unknown(self, reason: str, location: Span) -> None:
         start, end = self._offsets(location)
@@ -207,6 +219,7 @@ class Recorder:
         """Record all that a string which is run as a command does."""
         self.add_nested_writes(analysis, location)
         start, end = self._offsets(location)
+        self._patterns.update(dict.fromkeys(analysis.patterns))
         for read in analysis.reads:
             self._reads[replace(read, start=start, end=end)] = None
         for effect in analysis.effects:
@@ -294,6 +307,7 @@ class Recorder:
             effects=tuple(sorted(effects, key=lambda each: (each.start or 0, -(each.end or 0)))),
             writes=tuple(self._writes),
             reads=tuple(self._reads),
+            patterns=(*self._patterns, *(self._listed if self.reads_listed else ())),
             unknown=tuple(dict.fromkeys((*self._unknown, *stated))),
             parts=tuple(parts),
             links=frozenset(link.maker for link in self._links),

@@ -106,3 +106,74 @@ def test_a_word_that_is_too_long_is_marked_alone():
     long = "a" * 9_000 + "{b,c}"
     (unknown,) = analyse(f"touch b; cat {long}").unknown
     assert (unknown.text, unknown.reason) == (long, "a word that is too long for a path")
+
+
+def found_patterns(command, **where):
+    return [(each.raw, each.use.value) for each in analyse(command, **where).patterns]
+
+
+@pytest.mark.parametrize(
+    ("command", "patterns"),
+    [
+        ("grep -r --include=.env x", [("./**/.env", "filter")]),
+        ("grep --include='*.py' -rn x src docs", [("src/**/*.py", "filter"), ("docs/**/*.py", "filter")]),
+        ("grep x a", []),
+        ("grep -r x config", [("config", "content")]),
+        ("rg -g '!.env' x config", [("config", "content")]),
+        ("rg -g '/.env' x", [("./**/.env", "filter")]),
+        ("rg --files -g .env", []),
+        ("rg --files -g .env | xargs cat", [("./**/.env", "filter")]),
+        ("diff -r a b", [("a", "content"), ("b", "content")]),
+        ("find . -name .env", []),
+        ("find . -name .env -exec cat {} +", [("./**/.env", "filter")]),
+        ("find . -name .env | xargs echo", []),
+        ("find a -iname '.E*' | xargs cat", [("a/**/.E*", "filter"), ("a/**/.e*", "filter")]),
+        ("find a -path '*/x/.env' -exec sed -n 1p {} \\;", [("a/**/.env", "filter")]),
+        ("find a -regex '.*/\\.env' -exec cat {} +", [("a/**/[.]env", "filter")]),
+        ("find a ! -name .env -exec cat {} +", [("a", "content")]),
+        ("find a -name x -prune -o -exec cat {} +", [("a", "content")]),
+        ("cat $(find . -name .env)", [("./**/.env", "filter")]),
+        ("fd -H '^\\.env$' | xargs cat", [("./**/[.]env", "filter")]),
+        ("fd -e pem . keys | xargs cat", [("keys/**/*.pem", "filter")]),
+        ("fd -g '.e*' | xargs cat", [("./**/.e*", "filter")]),
+        ("fd x", []),
+        ("git ls-files config | xargs cat", [("config", "content")]),
+        ("cp -r config src/x", [("config", "copy")]),
+        ("cat .e*", [(".e*", "wildcard")]),
+        ("bash -c 'cat .e*'", [(".e*", "wildcard")]),
+        ("cd $x; grep -r --include=a b", []),
+    ],
+)
+def test_what_is_read_without_being_named(command, patterns):
+    assert found_patterns(command) == patterns
+
+
+def test_a_pager_prints_like_cat_unless_it_is_given_commands():
+    assert reads("less -N README.md") == [("", "README.md")]
+    assert analyse("more a b").safe
+    assert reasons("less +!ls README.md") == reasons("less $x") == ["a pager may be given commands"]
+    assert reasons("less -o out.txt a") == ["the option -o is not known to be safe"]
+
+
+def test_a_deletion_by_name_is_one_of_each_match(tmp_path):
+    scratch = Scratch(tmp_path / "base")
+    (scratch.root / "src" / "x.bak").write_text("x")
+    disk = scratch.filesystem()
+    assert writes("find src -name '*.bak' -type f -delete", filesystem=disk) == [("", "src/x.bak")]
+    for command in (
+        "find src -name '*.bak' -delete",  # without a disk
+        "find src -name none -delete",
+        "find src -name src -delete",
+        "find src -name '*.bak' -o -name x -delete",
+        "find src -delete -name",
+    ):
+        where = {} if command == "find src -name '*.bak' -delete" else {"filesystem": disk}
+        assert ("", "src") in writes(command, **where) or reasons(command, **where)
+    assert writes("find . -name '*.bak' -delete", filesystem=disk) == [("", ".")]
+    assert writes("find ../outside -name '*.bak' -delete", filesystem=disk) == [("", "../outside")]
+
+
+def test_too_many_files_are_not_searched_for_a_name(tmp_path, monkeypatch):
+    monkeypatch.setattr("controlplane.policy.shell.wildcards.MAX_NAMES", 1)
+    disk = Scratch(tmp_path / "base").filesystem()
+    assert writes("find src -name '*.ts' -delete", filesystem=disk) == [("", "src")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.shell.options import ParsedOptions, build_spec
 from controlplane.policy.shell.program_call import Program, ProgramCall
 from controlplane.policy.shell.programs.mkdir import make_directory, make_parents
@@ -97,6 +98,8 @@ def _cp(call: ProgramCall, parsed: ParsedOptions) -> None:
         # A file copied by `cp -r` is one write; only a directory makes everything below the target one.
         recursive = is_recursive and _may_be_directory(call, source)
         call.read(source, recursive=recursive)
+        for path in call.list_filtered([source], "") if recursive else ():
+            call.recorder.add_pattern(path, PatternUse.COPY)
         may_link = parsed.has(*KEEPS_LINKS)
         write_destination(call, route, source, recursive=recursive, may_link=may_link)
     if is_recursive:

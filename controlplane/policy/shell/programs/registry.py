@@ -26,6 +26,10 @@ PROGRAMS: Mapping[str, KnownProgram] = {
 SYSTEM_DIRECTORIES = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
 
 
+# They print the names that they are given, and open no file.
+ECHOES = frozenset({"echo", "printf", "basename", "dirname", "ls", "true", "test"})
+
+
 def program_name(name: str) -> str:
     """Return `rm` for `/bin/rm`. A program of any other directory keeps its path, which no table holds."""
     directory, slash, last = name.rpartition("/")
@@ -38,4 +42,5 @@ def run_with_file_names(call: ProgramCall, words: Sequence[Word]) -> None:
     program = PROGRAMS.get(name)
     if program is None or not program.is_option_safe:
         raise UnclearCommandError(f"{call.name} passes arguments to {name or 'a program'} that are not known")
+    call.recorder.reads_listed |= name not in ECHOES
     program.record_effects(replace(call, name=name, args=tuple(words[1:])))

@@ -71,8 +71,9 @@ def test_what_all_of_them_read_alike_is_known(command):
 
 def test_two_stars_are_any_depth_for_zsh(tmp_path):
     filesystem = Scratch(tmp_path / "base").filesystem()
-    (path,) = analyse("cat src/**/a.ts", shells=SHELLS_BY_NAME["zsh"], filesystem=filesystem).reads[:1]
-    assert (path.raw, path.recursive, path.pattern) == ("src", True, "src/**/a.ts")
+    found = analyse("cat src/**/a.ts", shells=SHELLS_BY_NAME["zsh"], filesystem=filesystem)
+    assert (found.reads[0].raw, found.reads[0].recursive) == ("src", True)
+    assert [(each.raw, each.use) for each in found.patterns] == [("src/**/a.ts", "filter")]
 
 
 def test_a_folder_of_the_stack_is_no_folder_that_is_known():
