@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from controlplane.policy.calls import input_fields
 from controlplane.policy.calls.patch_targets import extract_patch, find_patch_targets
 from controlplane.policy.calls.raw_targets import RawTargets, ToolInput
+from controlplane.policy.effects import Effect, PartEffect
+from controlplane.policy.hosts import is_listed
 from controlplane.policy.model import Reason, Unknown
 from controlplane.policy.paths.canonical import (
     CanonicalPath,
@@ -78,7 +81,7 @@ def _analyse_commands(
             safe_commands=tool_input.policy.safe_commands,
             filesystem=tool_input.filesystem,
         )
-        _add_analysis(targets, analysis, command)
+        _add_analysis(targets, analysis, command, tool_input.policy.hosts)
         if isinstance(start, CanonicalPath) and _ends_outside(analysis, tool_input):
             targets.unknown.append(Unknown(command, ENDS_OUTSIDE))
     if isinstance(start, InvalidPath):
@@ -173,9 +176,19 @@ def _list_command_lines(tool_input: ToolInput) -> list[_CommandLine] | str:
     return lines or "The input holds no command."
 
 
-def _add_analysis(targets: RawTargets, analysis: ShellAnalysis, command: str) -> None:
+def _weigh_host(effect: PartEffect, hosts: tuple[str, ...]) -> PartEffect:
+    """Return the effect of a request: reading from a host that policy lists is `fetches`."""
+    if effect.effect is not Effect.BROWSES or not effect.kind.startswith(("curl GET ", "curl HEAD ")):
+        return effect
+    host = effect.kind.rpartition(" ")[2]
+    if not is_listed(host, hosts):
+        return effect
+    return replace(effect, effect=Effect.FETCHES, why=f"reads from {host}, which policy lists")
+
+
+def _add_analysis(targets: RawTargets, analysis: ShellAnalysis, command: str, hosts: tuple[str, ...]) -> None:
     targets.unknown.extend(analysis.unknown)
-    targets.effects.extend(analysis.effects)
+    targets.effects.extend(_weigh_host(effect, hosts) for effect in analysis.effects)
     targets.writes.extend(_to_raw_path(path, command) for path in analysis.writes)
     targets.patterns.extend(analysis.patterns)
     for path in analysis.reads:

@@ -14,6 +14,7 @@ from controlplane.policy.shell.bash.command_output import is_name_list
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.lexical_path import is_inside
+from controlplane.policy.shell.programs.mktemp import find_new_name
 from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.shells import DASH, ZSH
 from controlplane.policy.shell.state import Constant, State
@@ -212,6 +213,10 @@ def _read_escaped(text: str, node: Node) -> Iterator[WordChar]:
 def _read_expansion(node: Node, context: WordContext, *, quoted: bool) -> Iterator[WordChar]:
     context.check_expansion(node)
     text = context.tree.node_text(node).strip()
+    new_name = find_new_name(text)
+    if new_name is not None:
+        yield from (WordChar(char, CharKind.QUOTED) for char in new_name[0])
+        return
     name = "PWD" if text in CURRENT_DIRECTORY else text.lstrip("$").strip("{}")
     is_variable = name == "PWD" or node.type in ("simple_expansion", "expansion")
     constant = context.constant(name) if is_variable else None

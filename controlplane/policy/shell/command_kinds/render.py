@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from controlplane.policy.effects import DEFAULT_PERMISSIONS, RISKS, Effect
+from controlplane.policy.effects import DEFAULT_PERMISSIONS, RISKS, Effect, Permission
 from controlplane.policy.shell.command_kinds.table import ROWS
 
 HEAD = """# Commands by kind and effect
 
 What the gate knows about commands that are no plain readers or writers of files. A row is a kind: grants,
 intents and rules name it. It covers the options that stand there and no other: anything else asks alone.
-`=` takes any text, `:` a path of the workspace, `>` a file that is written, `?` an attached value; `^` makes
-the operands files that are written, `!` makes a kind of its own.
+`=` takes any text, `:` a path of the workspace, `<` a file that is read, `>` a file that is written, `?` an
+attached value; `^` makes the operands files that are written, `!` makes a kind of its own.
 
 Made from the table by `python -m controlplane.policy.shell.command_kinds.render > docs/commands.md`.
 """
@@ -22,7 +22,7 @@ def render() -> str:
         rows = [row for found in ROWS.values() for row in found if row.effect is effect]
         if not rows:
             continue
-        default = DEFAULT_PERMISSIONS[effect]
+        default = DEFAULT_PERMISSIONS.get(effect, Permission.ALLOW)
         parts.append(f"## `{effect}`\n\nRisk: {RISKS[effect]}. By default: {default}.\n")
         parts.append("| kind | options | operands |\n|---|---|---|")
         for row in sorted(rows, key=lambda row: row.kind):

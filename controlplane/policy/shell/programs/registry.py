@@ -8,8 +8,10 @@ from dataclasses import replace
 from controlplane.policy.shell.program_call import KnownProgram, ProgramCall
 from controlplane.policy.shell.programs.archives import ARCHIVES
 from controlplane.policy.shell.programs.git.subcommands import GIT
+from controlplane.policy.shell.programs.mktemp import MKTEMP
 from controlplane.policy.shell.programs.network import NETWORK_PROGRAMS
 from controlplane.policy.shell.programs.package_managers import PACKAGE_MANAGERS
+from controlplane.policy.shell.programs.python.program import PYTHON
 from controlplane.policy.shell.programs.readers import READERS
 from controlplane.policy.shell.programs.writers import WRITERS
 from controlplane.policy.shell.result import UnclearCommandError
@@ -22,6 +24,9 @@ PROGRAMS: Mapping[str, KnownProgram] = {
     **ARCHIVES,
     **NETWORK_PROGRAMS,
     "git": GIT,
+    "mktemp": MKTEMP,
+    "python": PYTHON,
+    "python3": PYTHON,
 }
 SYSTEM_DIRECTORIES = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
 

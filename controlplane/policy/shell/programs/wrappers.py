@@ -24,6 +24,34 @@ SHELL_OPTION = re.compile(r"-[eluxc]+|-o|pipefail|--login|--norc|--noprofile")
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 
+# Words of rtk: some stand in front of the command that it runs, others are commands of its own.
+RTK_WRAPPERS = frozenset({"proxy", "err", "test", "summary", "run"})
+RTK_OWN = frozenset(
+    [
+        "cc-economics",
+        "config",
+        "deps",
+        "discover",
+        "env",
+        "gain",
+        "hook",
+        "hook-audit",
+        "init",
+        "json",
+        "learn",
+        "log",
+        "read",
+        "rewrite",
+        "session",
+        "smart",
+        "telemetry",
+        "trust",
+        "untrust",
+        "verify",
+    ]
+)
+
+
 def _wrapper_spec(options: str) -> OptionSpec:
     return build_spec(options, "-*", marks="stops_at_operand takes_number")
 
@@ -48,6 +76,14 @@ def _wrapper(options: str, skip: int = 0) -> ShellCommand:
         return call.run_nested(call.parse_options(spec).operands[skip:])
 
     return run
+
+
+def _rtk(call: ProgramCall) -> CommandOutcome:
+    """Run `rtk git status`, which shortens what the command behind it prints; some words are rtk's own."""
+    first = (call.args[0].value or "") if call.args else ""
+    if first in RTK_OWN or first.startswith("-") or not first:
+        raise UnknownUsageError("this command of rtk is not known")
+    return call.run_nested(call.args[1:] if first in RTK_WRAPPERS else call.args)
 
 
 def _untrusted_wrapper(reason: str, options: str = "") -> ShellCommand:
@@ -240,6 +276,10 @@ WRAPPERS: Mapping[str, ShellCommand] = {
     ),
     "setsid": _wrapper("-cfw --ctty --fork --wait"),
     "stdbuf": _wrapper("-i= -o= -e= --input= --output= --error="),
+    "chronic": _wrapper("-ve"),
+    "unbuffer": _wrapper(""),
+    "caffeinate": _wrapper("-dimsu -t="),
+    "rtk": _rtk,
     "nohup": _untrusted_wrapper("nohup may write nohup.out"),
     "sudo": _untrusted_wrapper(
         "runs as another user", "-EHnSk -u= -g= --user= --group= --preserve-env? --non-interactive"
