@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ALL = ("core", "gate", "hook", "ledger", "neighbours", "pages")
+ALL = ("core", "gate", "hook", "interruptions", "ledger", "neighbours", "pages")
 
 
 def main() -> None:

@@ -116,7 +116,7 @@ def _find_help(texts: Arguments) -> CommandKind | None:
     At worst it takes its release or plug-ins from the workspace, as tests and builds do.
     """
     *words, last = [word.value or "" for word in texts.words] or [""]
-    asks = last in HELP_OPTIONS or (last == "version" and not words)
+    asks = last in HELP_OPTIONS or (last == "version" and not words and texts.program not in DOWNLOADERS)
     is_plain = all(re.fullmatch(r"[a-z][\w-]*", word) for word in words) and len(words) <= MAX_SUBCOMMANDS
     if not (asks and is_plain) or not re.fullmatch(r"[\w.+-]+", texts.program) or texts.program in SHELLS:
         return None

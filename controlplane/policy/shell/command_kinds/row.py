@@ -6,8 +6,8 @@ The first field is the kind: the program and its subcommand. Options: `-+abc` ar
 `-race` is a flag, `-run=` takes any text, `-C:` a path inside of the workspace, `-o>` one that is written,
 `-P<` a file that is read anywhere, `-j?` may have a value attached, `--fix^` makes the operands files that
 are written, `!-f` makes a kind of its own (`git push -f`). The last field has a role for each operand: `-`
-any text, `p` a path inside of the workspace, `w` one that is written unless an option only checks, `r` the name
-of a remote; `*` repeats the last one, and nothing stands for no operands.
+any text, `p` a path inside of the workspace, `w` one that is written unless an option only checks, `r` the
+name of a remote; `*` repeats the last one, and nothing stands for no operands.
 """
 
 from __future__ import annotations

@@ -99,11 +99,14 @@ def test_the_files_that_code_opens_are_those_of_the_command():
     assert writes("python3 -c \"open('~/x', mode='ab')\"") == [("", "./~/x")]
 
 
-def test_modules_may_come_from_the_folder_unless_python_is_told_to_leave_it_out():
-    assert analyse("python3 -c 'print(1)'").safe
-    assert analyse("python3 -I -c 'import json; print(json.dumps(1))' x").safe
+def test_code_needs_an_intent_and_says_where_its_modules_may_come_from():
     (effect,) = analyse("python3 -c 'import json; print(json.dumps(1))'").effects
     assert (effect.kind, effect.effect) == ("python compute", "runs_project")
+    assert "modules that the folder may replace" in effect.why
+    for command in ("python3 -c 'print(1)'", "python3 -I -c 'import json; print(json.dumps(1))' x"):
+        (effect,) = analyse(command).effects
+        assert effect.why == "computes"
+        assert not analyse(command).safe
 
 
 @pytest.mark.parametrize(

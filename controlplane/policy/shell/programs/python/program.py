@@ -38,10 +38,9 @@ def _run_code(call: ProgramCall, at: int, *, is_isolated: bool) -> None:
         call.read(replace(word, value=_to_path(name), prefix=name, has_wildcard=False, has_tilde=False))
     for name in files.writes:
         call.write(replace(word, value=_to_path(name), prefix=name, has_wildcard=False, has_tilde=False))
-    if files.imports and not is_isolated:
-        call.recorder.claim(
-            KIND, Effect.RUNS_PROJECT, "computes, and imports modules that the folder may replace"
-        )
+    may_import = files.imports and not is_isolated
+    why = "computes, and imports modules that the folder may replace" if may_import else "computes"
+    call.recorder.claim(KIND, Effect.RUNS_PROJECT, why)
 
 
 def _to_path(name: str) -> str:
