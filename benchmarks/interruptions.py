@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,7 +56,7 @@ def measure(calls: Path, workspace: Path) -> Result:
         for scope in SCOPES:
             for mode in BARS:
                 tally = result.tallies.setdefault((scope, mode), real_calls.Tally())
-                granted = real_calls.replay(
+                result.grants += real_calls.replay(
                     repository,
                     policy,
                     starter.intentignore,
@@ -64,8 +64,6 @@ def measure(calls: Path, workspace: Path) -> Result:
                     approves=mode == "default_choice",
                     tally=tally,
                 )
-                # Files that were granted are those of one repository; kinds mean the same anywhere.
-                result.grants += [replace(grant, patterns=()) for grant in granted if grant.kinds]
     for kind in sorted(starters):
         _try_attacks(policy_document.parse(STARTERS[kind].policy), workspace / f"attacks-{kind}", result)
     return result

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from controlplane.policy.decision import decide, suggest_patterns
+from controlplane.policy.decision import decide
 from controlplane.policy.effects import suggest_kinds
 from controlplane.policy.model import (
     Decision,
@@ -289,14 +289,12 @@ def list_causes(decision: Decision) -> list[tuple[str, str]]:
 def approve_by_default(snapshot: Snapshot, decision: Decision) -> Snapshot:
     """Return the snapshot after a person has taken the card's default choice.
 
-    That is the session and the kinds of the parts that nobody had permitted, or the very files out of scope
-    that the call names; or else this very call.
+    That is the session and the kinds of the parts that nobody had permitted, or else this very call.
     """
     kinds = suggest_kinds(part.kind for part in decision.refused)
-    patterns = suggest_patterns(decision)
-    if decision.error_type is None or not (kinds or patterns):
+    if decision.error_type is None or not kinds:
         return snapshot
-    grant = Grant(decision.digest, "session", decision.error_type, decision.digest, patterns, kinds)
+    grant = Grant(decision.digest, "session", decision.error_type, decision.digest, kinds=kinds)
     return replace(snapshot, grants=(*snapshot.grants, grant))
 
 

@@ -17,7 +17,6 @@ from controlplane.policy.call_digest import compute_digest
 from controlplane.policy.checks import CONFLICT_ERROR_TYPES, evaluate, must_contain
 from controlplane.policy.evaluation import Evaluation, EvaluationContext, Violation
 from controlplane.policy.globs.scope import Scope
-from controlplane.policy.globs.syntax import escape_pattern
 from controlplane.policy.model import (
     Decision,
     Denial,
@@ -254,16 +253,6 @@ def _find_nearest_pattern(violation: Violation, rules: path_rules.PathRules) -> 
     if violation.reason != Reason.NOT_IN_SCOPE:
         return None
     return rules.find_nearest_pattern(violation.offending[0])
-
-
-def suggest_patterns(decision: Decision) -> tuple[str, ...]:
-    """Return what a grant for the session should cover by default: the very files out of scope.
-
-    Empty where anything else is wrong with it, or a target is not known: then only the very call is offered.
-    """
-    if decision.reason != Reason.NOT_IN_SCOPE or decision.unknown or decision.refused:
-        return ()
-    return tuple(escape_pattern(path) for path in decision.offending)
 
 
 def _deny_after_error() -> Decision:

@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from controlplane.policy.globs import parse
 from controlplane.policy.globs.scope import Scope
-from controlplane.policy.globs.syntax import escape_pattern
 from controlplane.policy.model import ErrorType, Reason
 from controlplane.shared.errors import NotPermittedError
 from intents import registry
@@ -93,6 +92,12 @@ def list_default_patterns(approval: Approval) -> tuple[str, ...]:
         targets = [target["path"] for target in approval.call.get("targets", ())]
         return tuple(map(escape_pattern, targets)) if all(targets) else ()
     return tuple(escape_pattern(path) for path in approval.call.get("offending", ()))
+
+
+def escape_pattern(path: str) -> str:
+    """Return a pattern that matches this path and nothing else."""
+    escaped = "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)
+    return f"\\{escaped}" if escaped.startswith("!") else escaped
 
 
 def _validate_paths(approval: Approval, paths: tuple[str, ...]) -> tuple[str, ...]:

@@ -257,9 +257,3 @@ def _atom_regex(atom: Atom) -> str:
     ranges = atom.ranges if isinstance(atom, CharClass) else ()
     members = "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
     return f"[{members}]" if members else "(?!)"
-
-
-def escape_pattern(path: str) -> str:
-    """Return a pattern that matches this path and nothing else."""
-    escaped = "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)
-    return f"\\{escaped}" if escaped.startswith("!") else escaped
