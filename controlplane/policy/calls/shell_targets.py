@@ -176,19 +176,19 @@ def _list_command_lines(tool_input: ToolInput) -> list[_CommandLine] | str:
     return lines or "The input holds no command."
 
 
-def _weigh_host(effect: PartEffect, hosts: tuple[str, ...]) -> PartEffect:
-    """Return the effect of a request: reading from a host that policy lists is `fetches`."""
-    if effect.effect is not Effect.BROWSES or not effect.kind.startswith(("curl GET ", "curl HEAD ")):
-        return effect
-    host = effect.kind.rpartition(" ")[2]
-    if not is_listed(host, hosts):
-        return effect
-    return replace(effect, effect=Effect.FETCHES, why=f"reads from {host}, which policy lists")
+def _reads_listed_host(effect: PartEffect, hosts: tuple[str, ...]) -> bool:
+    """Return whether a part is a request that only reads, from a host that policy lists."""
+    is_read = effect.effect is Effect.BROWSES and effect.kind.startswith(("curl GET ", "curl HEAD "))
+    return is_read and is_listed(effect.kind.rpartition(" ")[2], hosts)
 
 
 def _add_analysis(targets: RawTargets, analysis: ShellAnalysis, command: str, hosts: tuple[str, ...]) -> None:
-    targets.unknown.extend(analysis.unknown)
-    targets.effects.extend(_weigh_host(effect, hosts) for effect in analysis.effects)
+    listed = [effect for effect in analysis.effects if _reads_listed_host(effect, hosts)]
+    fetched = {(effect.part, effect.why) for effect in listed}
+    targets.unknown.extend(part for part in analysis.unknown if (part.text, part.reason) not in fetched)
+    targets.effects.extend(
+        replace(effect, effect=Effect.FETCHES) if effect in listed else effect for effect in analysis.effects
+    )
     targets.writes.extend(_to_raw_path(path, command) for path in analysis.writes)
     targets.patterns.extend(analysis.patterns)
     for path in analysis.reads:
