@@ -51,13 +51,13 @@ def list_allowed(
     return tried, allowed
 
 
-def load_permitted() -> frozenset[str]:
-    return frozenset(json.loads(PERMITTED.read_text())["commands"])
+def load_permitted(key: str) -> frozenset[str]:
+    return frozenset(json.loads(PERMITTED.read_text())[key])
 
 
 def _read_command(attack: Attack) -> str:
     data = attack.call.input
-    command = data.get("command") if isinstance(data, dict) else None
+    command = (data.get("command") or data.get("cmd")) if isinstance(data, dict) else None
     return command.strip() if isinstance(command, str) else ""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -17,13 +19,17 @@ from controlplane.policy.model import (
     Decision,
     Grant,
     IntentStatus,
+    Place,
     Policy,
+    Reason,
     SelectedIntent,
     SessionState,
     Snapshot,
     ToolCall,
+    ToolClass,
     Verdict,
 )
+from controlplane.policy.rules.places import find_place_problem
 from sessions.worktree import Worktree
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -42,6 +48,12 @@ TESTS = (
 WIDE = ("**",)
 FILE_FIELDS = ("file_path", "filePath", "path", "notebook_path")
 # The starter of a project by the files that its sessions touched, as its marker files would tell.
+PLACE_DEPTH = 6  # segments of a folder that is asked for: /home/NAME/projects/GROUP/REPOSITORY
+DEEP = 2  # slashes of a path that is not one of many repositories by chance
+MIN_SHARED = 2  # files that make a folder a work tree
+ABSOLUTE = re.compile(r"/(?:home|Users)/[\w./@+-]+")
+RELATIVE = re.compile(r"(?<![\w/])[\w.@+-]+(?:/[\w.@+-]+)+")
+ADDED_TREE = re.compile(r"git worktree add (?:-b \S+ |--detach )*(?!-)([\w./@+-]+)")
 MARKERS = {
     ".rs": "Cargo.toml",
     ".go": "go.mod",
@@ -105,10 +117,21 @@ def load_sessions(file: Path) -> list[RecordedSession]:
 
 
 def _to_session(data: dict) -> RecordedSession:
-    calls = tuple(data["calls"])
+    calls, touched = tuple(data["calls"]), tuple(data.get("touched") or ())
+    root = data.get("root") or _find_root(calls, touched)
+    return RecordedSession(data.get("agent") or "", root, touched, calls)
+
+
+def _find_root(calls: tuple[dict, ...], touched: tuple[str, ...]) -> str:
+    """Return where a session worked that does not say so: the folder below which its calls name the files
+    that its commits touched, or to which they change most often, else the directory of its first command."""
+    text = json.dumps([call["input"] for call in calls])
+    folders = Counter(
+        match[1] for path in touched for match in re.finditer(rf"(/[\w./-]+)/{re.escape(path)}\b", text)
+    )
+    folders = folders or Counter(re.findall(r"\bcd (/[\w./-]+) &&", text))
     first_cwd = next((call["cwd"] for call in calls if call.get("cwd")), "/home/dev/app")
-    root = data.get("root") or first_cwd
-    return RecordedSession(data.get("agent") or "", root, tuple(data.get("touched") or ()), calls)
+    return folders.most_common(1)[0][0] if folders else first_cwd
 
 
 def load_repositories(folder: Path, workspace: Path) -> Iterator[Repository]:
@@ -126,6 +149,10 @@ def load_repositories(folder: Path, workspace: Path) -> Iterator[Repository]:
 def _lay_out(repository: Repository) -> None:
     root = repository.root
     subprocess.run(["git", "init", "-q", str(root)], check=True)
+    for number, tree in enumerate(_find_work_trees(repository)):
+        entry = root / ".git" / "worktrees" / str(number)
+        entry.mkdir(parents=True)
+        (entry / "gitdir").write_text(f"{tree}/.git\n")
     names = {name for session in repository.sessions for name in session.touched}
     for session in repository.sessions:
         names.update(_list_named_files(session))
@@ -138,6 +165,45 @@ def _lay_out(repository: Repository) -> None:
             file.touch()
         except (OSError, ValueError):
             continue  # a name that another one makes a folder, or that no disk takes
+
+
+def _find_work_trees(repository: Repository) -> list[str]:
+    """Return the other work trees of a repository, as its git would know them.
+
+    They are the folders that `git worktree add` names, those of a folder `app__worktrees` or `app.worktrees`
+    beside the root, and those in which calls name files by the path that the repository has them under.
+    """
+    known = {name for session in repository.sessions for name in session.touched}
+    for session in repository.sessions:
+        known.update(_list_named_files(session))
+    known = {name for name in known if name.count("/") >= DEEP}
+    found: Counter[str] = Counter()
+    for session in repository.sessions:
+        for call in session.calls:
+            for tree, weight in _list_tree_hints(session, call, known):
+                found[tree] += weight
+    trees = {tree for tree, weight in found.items() if weight >= MIN_SHARED}
+    return sorted(tree for tree in trees if not any(tree.startswith(f"{other}/") for other in trees))
+
+
+def _list_tree_hints(session: RecordedSession, call: dict, known: set[str]) -> Iterator[tuple[str, int]]:
+    """Yield folders outside of the root that a call may show to be work trees, each with its weight."""
+    text, cwd = json.dumps(call["input"]), call.get("cwd") or session.root
+    is_inside = cwd == session.root or cwd.startswith(f"{session.root}/")
+    if is_inside:
+        yield from (
+            (os.path.normpath(PurePosixPath(cwd, path)), MIN_SHARED) for path in ADDED_TREE.findall(text)
+        )
+    else:
+        yield from ((cwd, 1) for path in set(RELATIVE.findall(text)) if path in known)
+    for path in {*ABSOLUTE.findall(text), cwd}:
+        beside = re.match(rf"{re.escape(session.root)}(?:__|[.-])worktrees/[^/]+", path)
+        if beside is not None:
+            yield beside[0], MIN_SHARED
+        elif not path.startswith((f"{session.root}/", "/tmp/")):
+            segments = path.split("/")
+            tails = ((count, "/".join(segments[count:])) for count in range(2, len(segments) - DEEP))
+            yield from (("/".join(segments[:count]), 1) for count, tail in tails if tail in known)
 
 
 def _list_named_files(session: RecordedSession) -> Iterator[str]:
@@ -183,6 +249,14 @@ def replay(
             if decision.verdict is Verdict.ASK:
                 asks += 1
                 snapshot = approve_by_default(snapshot, decision) if approves else snapshot
+            elif approves and decision.reason is Reason.OUTSIDE_WORKSPACE and not _writes_outside(decision):
+                # The refusal says how to ask: for the folder, to read it. A person says yes.
+                opened = open_place(snapshot, decision)
+                if opened is not snapshot:
+                    asks += 1
+                    tally.verdicts[Verdict.ASK] += 1
+                    tally.kinds["places to read"] += 1
+                snapshot = opened
         granted.extend(snapshot.grants)
         tally.sessions += 1
         tally.quiet_sessions += not asks
@@ -222,3 +296,20 @@ def approve_by_default(snapshot: Snapshot, decision: Decision) -> Snapshot:
         return snapshot
     grant = Grant(decision.digest, "session", decision.error_type, decision.digest, kinds=kinds)
     return replace(snapshot, grants=(*snapshot.grants, grant))
+
+
+def _writes_outside(decision: Decision) -> bool:
+    """Return whether a refused call changes something: no place to read would let it through."""
+    return decision.tool_class is not ToolClass.SAFE
+
+
+def open_place(snapshot: Snapshot, decision: Decision) -> Snapshot:
+    """Return the snapshot with the folder of what was refused as a place to read, where that may be."""
+    path = next((path for path in decision.offending if path.startswith("/")), "")
+    folder = "/".join(path.split("/")[:PLACE_DEPTH])
+    pattern = {"pattern": f"{folder}/**", "access": "read"}
+    if not folder or find_place_problem(pattern) is not None:
+        return snapshot
+    places = tuple(dict.fromkeys((*snapshot.policy.places, Place(pattern["pattern"], "read"))))
+    policy = replace(snapshot.policy, places=places)
+    return snapshot if policy == snapshot.policy else replace(snapshot, policy=policy)

@@ -29,7 +29,8 @@ from controlplane.policy.model import (
     ToolClass,
 )
 from controlplane.policy.paths import content_hashes
-from controlplane.policy.paths.canonical import to_printable
+from controlplane.policy.paths.canonical import CanonicalPath, canonicalize, to_printable
+from controlplane.policy.paths.git_config import find_programs
 from controlplane.policy.paths.resolve import ResolvedTarget, UnresolvedPath, resolve_targets
 from controlplane.policy.rules import constraints, effect_rules, path_rules, stale_files
 from controlplane.policy.rules.path_rules import DenialCode
@@ -141,6 +142,7 @@ def _evaluate_safe(call_targets: CallTargets, context: EvaluationContext) -> Eva
     matched, _ = resolve_targets(call_targets.wildcard_names, context.call, context.filesystem)
     violations = (
         *_check_reads(4, reads + matched, unresolved, context),
+        *_check_patterns(4, call_targets, context),
         *_check_effects(4, _list_enforced(call_targets, context), context),
     )
     return Evaluation(call_targets, violations, reads=_to_targets(reads))
@@ -178,6 +180,18 @@ def _check_reads(
         yield _violation(step, path_rules.IGNORED, context.snapshot, offending=ignored)
 
 
+def _check_patterns(step: int, call_targets: CallTargets, context: EvaluationContext) -> Iterator[Violation]:
+    """Yield the patterns that stand for what `.intentignore` keeps from agents."""
+    ignored = []
+    for each in call_targets.patterns:
+        found = canonicalize(each.raw, root=context.call.root, cwd=each.cwd, writing=False)
+        # What lies outside, or is no path, is refused by the folder that it starts in.
+        if isinstance(found, CanonicalPath) and context.rules.find_ignored_pattern(found.path, each.use):
+            ignored.append(found.path or ".")
+    if ignored:
+        yield _violation(step, path_rules.IGNORED, context.snapshot, offending=tuple(dict.fromkeys(ignored)))
+
+
 # --- step 6 ------------------------------------------------------------------------------------
 
 
@@ -196,6 +210,7 @@ def _evaluate_destructive(
         violations += _check_unresolved(6, refused, context)
     if reads or unresolved_reads:
         violations += _check_reads(6, reads + matched, unresolved_reads, context)
+        violations += _check_patterns(6, call_targets, context)
     violations += _check_scope(writes, context)
     expected_hash = _get_gate_field("expected_content_hash", call_targets, context)
     violations += _check_stale(writes, expected_hash, context)
@@ -241,8 +256,10 @@ def _check_unresolved(
 
 def _check_scope(writes: Iterable[ResolvedTarget], context: EvaluationContext) -> Iterator[Violation]:
     by_code: dict[DenialCode, list[str]] = {}
+    writes = tuple(writes)
+    programs = find_programs(context.filesystem, context.call.root).paths if writes else ()
     for each in writes:
-        objection = path_rules.find_write_objection(each.target, context.rules, context.filesystem)
+        objection = path_rules.find_write_objection(each.target, context.rules, context.filesystem, programs)
         if objection:
             code, names = objection
             by_code.setdefault(code, []).extend(names)

@@ -8,6 +8,7 @@ from datetime import datetime
 from controlplane.policy.calls.targets import CallTargets
 from controlplane.policy.effects import PartEffect
 from controlplane.policy.model import Conflict, ErrorType, Policy, Snapshot, Target, ToolCall
+from controlplane.policy.paths.canonical import is_windows
 from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.rules.path_rules import PathRules, compile_rules
 
@@ -27,7 +28,8 @@ class EvaluationContext:
     def create(
         cls, call: ToolCall, snapshot: Snapshot, now: datetime, filesystem: Filesystem
     ) -> EvaluationContext:
-        return cls(call, snapshot, now, filesystem, snapshot.policy, compile_rules(snapshot))
+        rules = compile_rules(snapshot, on_windows=is_windows(call.root))
+        return cls(call, snapshot, now, filesystem, snapshot.policy, rules)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,10 @@ from collections.abc import Iterable
 MAX_HOST_LENGTH = 253  # RFC 1035
 _HOST = re.compile(r"(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?", re.IGNORECASE)
 
+_URL = re.compile(
+    r"(?:https?://)?([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\.?)(?::([0-9]{1,5}))?(?=[/?#]|\Z)", re.IGNORECASE
+)
+
 
 def find_host_problem(pattern: str) -> str | None:
     """Return why a text is no pattern of hosts; None when it is one."""
@@ -31,3 +35,16 @@ def is_listed(host: str, patterns: Iterable[str]) -> bool:
         if name == folded or (folded.startswith("*.") and name.endswith(folded[1:])):
             return True
     return False
+
+
+def find_host(url: str) -> str:
+    """Return the host of a URL, with its port where that is unusual; "" for any URL that is not plain.
+
+    A user name, a backslash or a letter of another script may stand for another host than it seems: such a
+    URL names none that could be listed.
+    """
+    match = _URL.match(url)
+    if match is None:
+        return ""
+    host, port = match[1].lower().rstrip("."), match[2]
+    return host if port in {None, "80", "443"} else f"{host}:{port}"

@@ -54,6 +54,10 @@ class LocalFilesystem(UnknownFilesystem):
     def list_links(self, path: str):
         return [name for name in self.list_files(path) if (self.root / name).is_symlink()]
 
+    def read_text(self, path: str):
+        file = self.root / path
+        return file.read_text() if file.is_file() else None
+
     def content_hash(self, path: str) -> str | None:
         file = self.root / path
         if not os.path.lexists(file):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from controlplane.policy.effects import MAX_KIND_LENGTH, Effect, PartEffect
-from controlplane.policy.hosts import is_listed
+from controlplane.policy.hosts import find_host, is_listed
 from controlplane.policy.paths.canonical import to_printable
 
 WEB_TOOLS = frozenset(
@@ -21,9 +21,6 @@ WEB_TOOLS = frozenset(
         "webfetch",
         "websearch",
     }
-)
-_URL = re.compile(
-    r"(?:https?://)?([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\.?)(?::([0-9]{1,5}))?(?=[/?#]|\Z)", re.IGNORECASE
 )
 _MCP_NAME = re.compile(r"mcp__(.+?)__(.+)|mcp_([^_]+)_(.+)", re.DOTALL)
 
@@ -45,6 +42,8 @@ _WRITING_WORDS = _words(
     "download export screenshot record generate render design replace append modify change mutate",
     "subscribe unsubscribe join leave invite ban lock unlock pin unpin fork transition mutation",
 )
+_GETTERS = _words("get list read describe show fetch")
+_NOUNS = _words("screenshot record design order book transfer mark fork comment schedule post issue mutation")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _OUTPUT = re.compile(r"out|dest|save|store|download|write|target|filename|to_?(?:path|file)$", re.IGNORECASE)
 _STATEMENT_KEYS = frozenset(
@@ -87,7 +86,9 @@ def _part(name: str, kind: str, effect: Effect, why: str) -> PartEffect:
 
 def _classify_name(tool: str) -> tuple[Effect, str]:
     words = [word.lower() for word in _WORD.findall(tool[:MAX_NAME])]
-    writing = next((word for word in words if word in _WRITING_WORDS), None)
+    # `get_screenshot` looks at one; `take_screenshot` may store it.
+    nouns = _NOUNS if words[:1] and words[0] in _GETTERS else frozenset()
+    writing = next((word for word in words if word in _WRITING_WORDS - nouns), None)
     if writing is not None:
         return Effect.SENDS, f"its name says that it changes something ({writing})"
     reading = next((word for word in words if word in _READING_WORDS), None)
@@ -118,16 +119,3 @@ def _holds_statement(data: Any) -> bool:
 def names_output(data: Any) -> bool:
     """Return whether an input may say where to store something."""
     return isinstance(data, dict) and any(_OUTPUT.search(str(key)[:MAX_NAME]) for key in data)
-
-
-def find_host(url: str) -> str:
-    """Return the host of a URL, with its port where that is unusual; "" for any URL that is not plain.
-
-    A user name, a backslash or a letter of another script may stand for another host than it seems: such a
-    URL names none that could be listed.
-    """
-    match = _URL.match(url)
-    if match is None:
-        return ""
-    host, port = match[1].lower().rstrip("."), match[2]
-    return host if port in {None, "80", "443"} else f"{host}:{port}"

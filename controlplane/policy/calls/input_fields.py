@@ -67,6 +67,17 @@ COMMAND_KEYS = ("command", "cmd", "commands", "script")
 URL_KEYS = ("url", "uri", "urls", "uris")
 
 PATTERN_KEYS = ("pattern", "patterns", "include", "paths")
+# The files that a search looks into.
+FILTER_KEYS = (
+    "glob",
+    "globs",
+    "include",
+    "includes",
+    "include_pattern",
+    "includePattern",
+    "file_pattern",
+    "filePattern",
+)
 DIRECTORY_KEYS = (
     "cwd",
     "workdir",

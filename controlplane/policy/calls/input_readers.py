@@ -13,7 +13,7 @@ from controlplane.policy.calls.shell_targets import find_shell_targets
 from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import Reason, ToolCall, Unknown
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize, to_printable
-from controlplane.policy.paths.raw_path import RawPath, strip_trailing_slash
+from controlplane.policy.paths.raw_path import PatternUse, RawPath, RawPattern, strip_trailing_slash
 
 _NO_PATH = "The input names no path."
 
@@ -71,7 +71,22 @@ def _read_reading_tool(tool_input: ToolInput) -> RawTargets | str:
     needs_path = tool_input.tool.kind is ToolKind.READ
     if not reads and needs_path and any(key in data for key in input_fields.PATH_KEYS):
         return "A path must be a non-empty string."
-    return RawTargets([], reads)
+    return RawTargets([], reads, patterns=list(_list_filters(tool_input)))
+
+
+def _list_filters(tool_input: ToolInput) -> Iterator[RawPattern]:
+    """Yield what the filters of a search stand for, below each folder that it names."""
+    data, cwd = tool_input.data, tool_input.call.cwd
+    bases = [base for base in input_fields.list_paths(data) if isinstance(base, str) and base]
+    for value in input_fields.get_all(data, input_fields.FILTER_KEYS):
+        for pattern in input_fields.to_text_list(value) or ():
+            for text in pattern.split(",") if "{" not in pattern else [pattern]:
+                name = text.strip().lstrip("/")
+                if name and not name.startswith("!"):
+                    below = name if name.startswith("**/") else f"**/{name}"
+                    yield from (
+                        RawPattern(f"{base}/{below}", cwd, PatternUse.FILTER) for base in bases or ["."]
+                    )
 
 
 def _read_glob(tool_input: ToolInput) -> RawTargets | str:
@@ -97,6 +112,8 @@ def _read_glob(tool_input: ToolInput) -> RawTargets | str:
             if directory != pattern:
                 for name in input_fields.list_wildcard_names(pattern):
                     targets.wildcard_names.extend(_join_bases(name, bases, cwd))
+                joined = _join_bases(pattern, bases, cwd)
+                targets.patterns.extend(RawPattern(each.raw, cwd, PatternUse.FILTER) for each in joined)
     return targets
 
 

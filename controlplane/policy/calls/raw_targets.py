@@ -9,7 +9,7 @@ from controlplane.policy.calls.toolsets.kinds import AgentTool
 from controlplane.policy.effects import PartEffect
 from controlplane.policy.model import Policy, ToolCall, Unknown
 from controlplane.policy.paths.filesystem import Filesystem
-from controlplane.policy.paths.raw_path import RawPath
+from controlplane.policy.paths.raw_path import RawPath, RawPattern
 
 # What is above these is not judged, for the time that it would take: a person decides.
 MAX_PATHS = 500  # of one call
@@ -57,4 +57,5 @@ class RawTargets:
     unknown: list[Unknown] = field(default_factory=list)
     effects: list[PartEffect] = field(default_factory=list)
     wildcard_names: list[RawPath] = field(default_factory=list)
+    patterns: list[RawPattern] = field(default_factory=list)
     is_unread: bool = False  # too large to be read, so whatever the tool may do is possible

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
 from controlplane.policy.calls import input_fields
 from controlplane.policy.calls.patch_targets import extract_patch, find_patch_targets
 from controlplane.policy.calls.raw_targets import RawTargets, ToolInput
+from controlplane.policy.effects import Effect, PartEffect
+from controlplane.policy.hosts import is_listed
 from controlplane.policy.model import Reason, Unknown
-from controlplane.policy.paths.canonical import CanonicalPath, InvalidPath, canonicalize, to_printable
+from controlplane.policy.paths.canonical import (
+    CanonicalPath,
+    InvalidPath,
+    canonicalize,
+    to_absolute,
+    to_printable,
+)
 from controlplane.policy.paths.raw_path import RawPath, strip_trailing_slash
+from controlplane.policy.rules.places import compile_places, to_place_path
 from controlplane.policy.shell import ShellAnalysis, ShellPath, analyse, analyse_powershell
+from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.programs.registry import program_name
+from controlplane.policy.shell.shells import (
+    ANY_SHELL,
+    SHELLS_BY_NAME,
+    SHELLS_OF_BASH_TOOL,
+    Shells,
+)
 from controlplane.policy.shell.variables import is_harmless
 
 _LISTS_OF_COMMANDS = frozenset({"commands"})
-_SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
+ENDS_OUTSIDE = "the shell stays outside of the workspace, where a later command would run"
 
 # A command line and, where the command is a patch and nothing else, that patch.
 _CommandLine = tuple[str, str | None]
@@ -47,7 +65,10 @@ def _analyse_commands(
 ) -> None:
     """Add what the commands touch when they start in a directory."""
     call = tool_input.call
-    analyser = analyse_powershell if _is_powershell(tool_input) else analyse
+    if _is_powershell(tool_input):
+        analyser = analyse_powershell
+    else:
+        analyser = partial(analyse, shells=_find_shells(tool_input))
     cwd = start.path if isinstance(start, CanonicalPath) else _join_outside(directory, call.cwd)
     for command, patch in commands:
         if patch is not None:
@@ -60,17 +81,53 @@ def _analyse_commands(
             safe_commands=tool_input.policy.safe_commands,
             filesystem=tool_input.filesystem,
         )
-        _add_analysis(targets, analysis, command)
+        _add_analysis(targets, analysis, command, tool_input.policy.hosts)
+        if isinstance(start, CanonicalPath) and _ends_outside(analysis, tool_input):
+            targets.unknown.append(Unknown(command, ENDS_OUTSIDE))
     if isinstance(start, InvalidPath):
         # Like a file that is read, so that the directory outside the workspace is denied by itself.
         targets.reads.append(RawPath(directory, call.cwd, op="read"))
+
+
+def _find_shells(tool_input: ToolInput) -> Shells:
+    """Return the shells that may run the command: the one that the call names, else those that are likely."""
+    shell = tool_input.data.get("shell")
+    if isinstance(shell, str):
+        return SHELLS_BY_NAME.get(program_name(shell), ANY_SHELL)
+    return SHELLS_OF_BASH_TOOL if tool_input.call.tool == "Bash" else ANY_SHELL
+
+
+def _ends_outside(analysis: ShellAnalysis, tool_input: ToolInput) -> bool:
+    """Return whether a command may leave its shell outside of the workspace, where policy opens no place.
+
+    A client that keeps one shell would run the next command there, and that one may not say so.
+    """
+    outside = [each for each in analysis.directories or () if not is_inside(each)]
+    if not outside or tool_input.policy.reads_outside_workspace == "allow":
+        return False
+    if not all(_is_canonical(path.raw, path.cwd, tool_input) for path in (*analysis.reads, *analysis.writes)):
+        return False  # refused for what it names out there
+    return any(not _is_open(directory, tool_input) for directory in outside)
+
+
+def _is_canonical(raw: str, cwd: str | None, tool_input: ToolInput) -> bool:
+    found = canonicalize(raw, root=tool_input.call.root, cwd=cwd, writing=False)
+    return isinstance(found, CanonicalPath)
+
+
+def _is_open(directory: str, tool_input: ToolInput) -> bool:
+    root = tool_input.call.root
+    if _is_canonical(directory, None, tool_input):
+        return True
+    place = to_place_path(to_absolute(directory, root=root, cwd=None) or directory)
+    return compile_places(tool_input.policy.places).permits(place, writing=False, recursive=False)
 
 
 def _check_settings(tool_input: ToolInput) -> Iterator[Unknown]:
     """Yield the settings of the call that may change what its command runs: the shell, and variables."""
     shell, env = tool_input.data.get("shell"), tool_input.data.get("env")
     if not (shell is None or isinstance(shell, bool)):
-        is_known = isinstance(shell, str) and program_name(shell) in _SHELLS
+        is_known = isinstance(shell, str) and program_name(shell) in SHELLS_BY_NAME
         if not is_known and not tool_input.tool.powershell:
             yield Unknown(to_printable(str(shell)), "the shell that the command runs in is not known")
     # PATH, LD_PRELOAD, GIT_SSH_COMMAND and the like make a safe command run another program.
@@ -119,14 +176,23 @@ def _list_command_lines(tool_input: ToolInput) -> list[_CommandLine] | str:
     return lines or "The input holds no command."
 
 
-def _add_analysis(targets: RawTargets, analysis: ShellAnalysis, command: str) -> None:
-    targets.unknown.extend(analysis.unknown)
-    targets.effects.extend(analysis.effects)
+def _reads_listed_host(effect: PartEffect, hosts: tuple[str, ...]) -> bool:
+    """Return whether a part is a request that only reads, from a host that policy lists."""
+    is_read = effect.effect is Effect.BROWSES and effect.kind.startswith(("curl GET ", "curl HEAD "))
+    return is_read and is_listed(effect.kind.rpartition(" ")[2], hosts)
+
+
+def _add_analysis(targets: RawTargets, analysis: ShellAnalysis, command: str, hosts: tuple[str, ...]) -> None:
+    listed = [effect for effect in analysis.effects if _reads_listed_host(effect, hosts)]
+    fetched = {(effect.part, effect.why) for effect in listed}
+    targets.unknown.extend(part for part in analysis.unknown if (part.text, part.reason) not in fetched)
+    targets.effects.extend(
+        replace(effect, effect=Effect.FETCHES) if effect in listed else effect for effect in analysis.effects
+    )
     targets.writes.extend(_to_raw_path(path, command) for path in analysis.writes)
+    targets.patterns.extend(analysis.patterns)
     for path in analysis.reads:
         targets.reads.append(_to_raw_path(path, command))
-        names = input_fields.list_wildcard_names(path.pattern) if path.pattern else ()
-        targets.wildcard_names.extend(RawPath(name, path.cwd, op="read") for name in names)
 
     if not (analysis.safe or analysis.writes or analysis.effects):
         targets.unknown.append(Unknown(command, "what this command changes is not known"))

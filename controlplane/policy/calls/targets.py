@@ -29,12 +29,13 @@ from controlplane.policy.calls.resolve_tool import (
     find_declared_class,
     resolve_tool,
 )
+from controlplane.policy.calls.settings import list_effects
 from controlplane.policy.calls.toolsets.kinds import READING_KINDS, ToolKind
 from controlplane.policy.effects import LOOKING, Effect, PartEffect
 from controlplane.policy.model import Policy, ToolCall, ToolClass, Unknown
 from controlplane.policy.paths.canonical import to_printable
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
-from controlplane.policy.paths.raw_path import RawPath
+from controlplane.policy.paths.raw_path import RawPath, RawPattern
 
 _UNKNOWN_FILESYSTEM = UnknownFilesystem()
 _NO_HINTS: Mapping[str, bool] = {}
@@ -50,6 +51,7 @@ class CallTargets:
     reads: tuple[RawPath, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     wildcard_names: tuple[RawPath, ...] = ()  # as in `RawTargets`
+    patterns: tuple[RawPattern, ...] = ()
     effects: tuple[PartEffect, ...] = ()
     input_error: str | None = None
     input: Any = None  # what the tool gets, out of any MCP wrapper
@@ -75,9 +77,12 @@ def find_targets(
     if isinstance(targets, str):
         tool_class = tool_class or ToolClass.DESTRUCTIVE
         return CallTargets(tool_class, input_error=targets, input=resolved.input)
+    settings = tuple(list_effects(resolved.name, resolved.input))
+    if settings and tool_class in {None, ToolClass.SAFE}:
+        tool_class = ToolClass.DESTRUCTIVE
     if tool_class is None:
         tool_class = ToolClass.SAFE if _only_looks(targets) else ToolClass.DESTRUCTIVE
-    if tool_class is ToolClass.DESTRUCTIVE and _is_reader(resolved):
+    if tool_class is ToolClass.DESTRUCTIVE and _is_reader(resolved) and not settings:
         # The workspace declared a reading tool destructive: what it names may be what it changes.
         writes = [replace(raw_path, op="write") for raw_path in targets.reads]
         targets = RawTargets(writes, [], [describe_unknown_tool(resolved)])
@@ -89,7 +94,8 @@ def find_targets(
         tuple(targets.reads),
         tuple(targets.unknown),
         tuple(targets.wildcard_names),
-        tuple(targets.effects) if _is_external(resolved) else _complete_effects(targets),
+        tuple(targets.patterns),
+        (*(tuple(targets.effects) if _is_external(resolved) else _complete_effects(targets)), *settings),
         input=resolved.input,
     )
 
@@ -155,7 +161,8 @@ def _complete_effects(targets: RawTargets) -> tuple[PartEffect, ...]:
 
 
 def _count_paths(targets: RawTargets) -> int:
-    return len(targets.writes) + len(targets.reads) + len(targets.wildcard_names)
+    named = len(targets.writes) + len(targets.reads)
+    return named + len(targets.wildcard_names) + len(targets.patterns)
 
 
 def _is_reader(resolved: ResolvedTool) -> bool:

@@ -181,6 +181,12 @@ def _outside(raw: str) -> InvalidPath:
     return InvalidPath(Reason.OUTSIDE_WORKSPACE, message)
 
 
+def is_windows(root: str | None) -> bool:
+    """Return whether a root lies on a disk of Windows, seen from WSL or Cygwin too."""
+    parsed = _parse_root(root)
+    return parsed is not None and parsed.on_windows
+
+
 @lru_cache(maxsize=1024)
 def _parse_root(root: str | None) -> _Root | None:
     if root is None:

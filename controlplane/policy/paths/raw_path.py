@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 
@@ -23,6 +24,24 @@ class RawPath:
     is_full_text: bool = False  # `after` is all that the file will hold
     is_move_destination: bool = False
     replacements: tuple[tuple[str, str], ...] = ()
+
+
+class PatternUse(StrEnum):
+    """What a call does with the files that a pattern stands for."""
+
+    WILDCARD = "wildcard"  # a shell expands it, and nobody knows to what
+    FILTER = "filter"  # a search looks into no other file
+    CONTENT = "content"  # no pattern: a folder, of which all files are read
+    COPY = "copy"  # the same, and what is in it is found under another name afterwards
+
+
+@dataclass(frozen=True, slots=True)
+class RawPattern:
+    """Files that a call reads without naming each; matched against `.intentignore` only."""
+
+    raw: str
+    cwd: str | None
+    use: PatternUse
 
 
 def strip_trailing_slash(raw: Any) -> Any:

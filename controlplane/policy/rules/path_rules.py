@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from controlplane.policy.globs.ignored_patterns import find_matching_line, find_named_line
 from controlplane.policy.globs.intentignore import IgnoreRuleSet
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import ErrorType, Reason, Snapshot, Target
 from controlplane.policy.paths.canonical import fold_case
 from controlplane.policy.paths.filesystem import Filesystem
+from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.rules.protected_files import (
     ALWAYS_PROTECTED,
     ANYWHERE,
@@ -45,6 +47,7 @@ class PathRules:
     protected: Scope
     protected_parents: frozenset[str]  # folded names of directories in which something is protected
     ignore: IgnoreRuleSet
+    ignores_case: bool
     folded_ignore: IgnoreRuleSet | None
     has_empty_scope: bool
 
@@ -55,6 +58,15 @@ class PathRules:
         """
         is_protected = self.protected.matches(path) or _is_always_protected(path)
         return is_protected and not (self.scope is not None and self.scope.names_exactly(path))
+
+    def runs_by_git(self, path: str, programs: tuple[str, ...], *, with_parents: bool) -> bool:
+        """Return whether git runs this path or what is below it; `with_parents`, above it too."""
+        if self.scope is not None and self.scope.names_exactly(path):
+            return False
+        return any(
+            f"{path}/".startswith(f"{program}/") or (with_parents and program.startswith(f"{path}/"))
+            for program in programs
+        )
 
     def protects_outside(self, path: str) -> bool:
         """Return whether a path outside the workspace decides what an agent may do: `x/.git/config`."""
@@ -77,6 +89,16 @@ class PathRules:
         if line is None and self.folded_ignore is not None:
             line = self.folded_ignore.find_rule(fold_case(path), is_dir=is_dir)
         return line
+
+    def find_ignored_pattern(self, pattern: str, use: PatternUse) -> str | None:
+        """Return the line that ignores some of the files which a canonical pattern stands for, or None."""
+        if use in {PatternUse.CONTENT, PatternUse.COPY}:
+            # To look through all of a workspace is known to reach such files; a copy of it would keep them.
+            counts = pattern != "" or use is PatternUse.COPY
+            return pattern or "." if counts and self.has_ignored_below(pattern) else None
+        find = find_matching_line if use is PatternUse.WILDCARD else find_named_line
+        lines = (find(pattern, rules.text, ignore_case=self.ignores_case) for rules in self.ignore.files)
+        return next(filter(None, lines), None)
 
     def find_nearest_pattern(self, path: str) -> str | None:
         return self.scope.nearest(path) if self.scope is not None else None
@@ -107,10 +129,11 @@ _OUTSIDE = Scope.from_patterns(
 )
 
 
-def compile_rules(snapshot: Snapshot) -> PathRules:
+def compile_rules(snapshot: Snapshot, *, on_windows: bool = False) -> PathRules:
     """Return the rules of a snapshot; compiled once for each policy, scope and ignore file.
 
-    The policy adds to what is always protected, and takes nothing away.
+    On Windows no case saves a file from `.intentignore`: `.ENV` is `.env` there. The policy adds to what is
+    always protected, and takes nothing away.
     """
     policy, intent = snapshot.policy, snapshot.intent
     owned_scope = intent.owned_scope if intent is not None else None
@@ -118,16 +141,19 @@ def compile_rules(snapshot: Snapshot) -> PathRules:
         owned_scope = None
     ignore_case = policy.case_insensitive_paths
     ignore_files = (snapshot.intentignore, *snapshot.ignore_files)
-    return _compile(owned_scope, policy.protected_paths, ignore_case, ignore_files)
+    return _compile(
+        owned_scope, policy.protected_paths, ignore_files, (ignore_case, ignore_case or on_windows)
+    )
 
 
 @lru_cache(maxsize=1024)
 def _compile(
     owned_scope: tuple[str, ...] | None,
     protected: tuple[str, ...],
-    ignore_case: bool,
     ignore_files: tuple[str, ...],
+    folds: tuple[bool, bool],
 ) -> PathRules:
+    ignore_case, folds_ignored = folds
     scope = None if owned_scope is None else Scope.from_patterns(owned_scope, case_insensitive=ignore_case)
     directories = _list_directories(protected)
     return PathRules(
@@ -137,7 +163,8 @@ def _compile(
         protected_parents=frozenset(name for pattern in protected for name in _list_parents(pattern))
         | _ALWAYS_PARENTS,
         ignore=IgnoreRuleSet.parse(ignore_files),
-        folded_ignore=IgnoreRuleSet.parse(map(fold_case, ignore_files)) if ignore_case else None,
+        ignores_case=folds_ignored,
+        folded_ignore=IgnoreRuleSet.parse(map(fold_case, ignore_files)) if folds_ignored else None,
         has_empty_scope=scope is not None and scope.is_empty,
     )
 
@@ -158,10 +185,13 @@ _ALWAYS_PARENTS = frozenset(name for pattern in ALWAYS_PROTECTED for name in _li
 
 
 def find_write_objection(
-    target: Target, rules: PathRules, filesystem: Filesystem
+    target: Target, rules: PathRules, filesystem: Filesystem, programs: tuple[str, ...] = ()
 ) -> tuple[DenialCode, tuple[str, ...]] | None:
-    """Return the most severe objection to changing a target, with the names it is about, or None."""
-    objections = dict.fromkeys(_list_objections(target, rules, filesystem))
+    """Return the most severe objection to changing a target, with the names it is about, or None.
+
+    `programs` are the paths that git runs by the repository's own settings (`find_programs`).
+    """
+    objections = dict.fromkeys(_list_objections(target, rules, filesystem, programs))
     if not objections:
         return None
     reported = min((code for _, code in objections), key=_BY_SEVERITY.index)
@@ -169,7 +199,7 @@ def find_write_objection(
 
 
 def _list_objections(
-    target: Target, rules: PathRules, filesystem: Filesystem
+    target: Target, rules: PathRules, filesystem: Filesystem, programs: tuple[str, ...]
 ) -> Iterator[tuple[str, DenialCode]]:
     # A line `build/` of .intentignore is about directories only; what may be one counts as one.
     is_dir = target.op in _MAY_BE_DIRECTORY and (
@@ -178,6 +208,8 @@ def _list_objections(
     for name in target.names:
         code = _check_name(name, rules, is_dir=is_dir)
         replaces = target.recursive or target.op in _REPLACES
+        if code is not PROTECTED and rules.runs_by_git(name, programs, with_parents=replaces):
+            code = PROTECTED
         if code is None and replaces and rules.has_protected_below(name):
             code = PROTECTED
         if code is None and _changes_unknown_content(target, filesystem) and rules.has_ignored_below(name):

@@ -8,11 +8,13 @@ tells the `recorder` what it reads, writes and runs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from controlplane.policy.effects import Effect, PartEffect
 from controlplane.policy.model import Unknown
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.shell.bash.interpreter import Interpreter
+from controlplane.policy.shell.bash.other_shells import check_other_shells
 from controlplane.policy.shell.bash.parse import parse
 from controlplane.policy.shell.command_text import CommandText, encode_command
 from controlplane.policy.shell.dispatch import run_program
@@ -21,6 +23,7 @@ from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs import windows
 from controlplane.policy.shell.recorder import AnalysisContext, Recorder
 from controlplane.policy.shell.result import ShellAnalysis, UnclearCommandError
+from controlplane.policy.shell.shells import ONLY_BASH, Shells
 from controlplane.policy.shell.state import State
 
 MAX_NESTED = 2  # strings run as commands inside strings run as commands
@@ -28,24 +31,25 @@ MAX_NESTED = 2  # strings run as commands inside strings run as commands
 Analyser = Callable[[str, AnalysisContext, State], ShellAnalysis]
 
 
-def analyse(
+def analyse(  # noqa: PLR0913  settings by name, each with a default
     command: str,
     *,
     cwd: str | None = "",
     root: str | None = None,
     safe_commands: tuple[str, ...] = (),
     filesystem: Filesystem | None = None,
+    shells: Shells = ONLY_BASH,
 ) -> ShellAnalysis:
     """Return what a bash command would read, write and run. Never raises; time is bounded for any text.
 
     `cwd` is the workspace-relative directory that it starts in ("" is the root), None when unknown or
     outside. `root` is the workspace's absolute directory as the command would spell it. `safe_commands` are
     the workspace's own patterns (`pytest *`). `filesystem` tells which paths are directories and what
-    wildcards match; without it, every answer that the disk could give is taken into account.
+    wildcards match; without it, every answer that the disk could give is taken into account. `shells` are
+    those that may run it: what one of them reads otherwise than bash is unknown.
     """
-    return _analyse(
-        _analyse_bash, command, cwd, AnalysisContext(root, filesystem or UnknownFilesystem(), safe_commands)
-    )
+    context = AnalysisContext(root, filesystem or UnknownFilesystem(), safe_commands, shells)
+    return _analyse(_analyse_bash, command, cwd, context)
 
 
 def analyse_powershell(
@@ -99,18 +103,18 @@ def _to_unknown(command: str, error: UnclearCommandError) -> Unknown:
 
 
 def _analyse_bash(command: str, context: AnalysisContext, state: State, depth: int = 0) -> ShellAnalysis:
-    def nested(text: str, directory: str) -> ShellAnalysis:
-        try:
-            if depth < MAX_NESTED:
-                return _analyse_bash(text, context, State((directory,)), depth + 1)
-        except UnclearCommandError:
-            pass  # the wrapper that runs the string has recorded it as unknown already
-        return ShellAnalysis(safe=False)
+    def nested(text: str, directory: str, shells: Shells) -> ShellAnalysis:
+        if depth >= MAX_NESTED:
+            raise UnclearCommandError("strings run as commands inside of such strings")
+        # What the workspace lists as safe is a command, not a string that becomes one.
+        own = replace(context, shells=shells, safe_commands=())
+        return _analyse_bash(text, own, State((directory,)), depth + 1)
 
     tree = parse(command)
     recorder = Recorder(tree, context, nested)
-    Interpreter(recorder, tree).walk_statement(tree.root, state)
-    return recorder.build_analysis()
+    check_other_shells(tree, recorder)
+    outcome = Interpreter(recorder, tree).walk_statement(tree.root, state)
+    return replace(recorder.build_analysis(), directories=outcome.after.directories)
 
 
 def _analyse_powershell(command: str, context: AnalysisContext, state: State) -> ShellAnalysis:
@@ -126,7 +130,7 @@ def _analyse_windows(command: str, context: AnalysisContext, state: State, diale
     recorder = Recorder(
         CommandText(command, encode_command(command)),
         context,
-        lambda _text, _directory: ShellAnalysis(safe=False),
+        lambda _text, _directory, _shells: ShellAnalysis(safe=False),
     )
     for words in windows.split_pipeline(command):
         span = (words[0].start, words[-1].end)

@@ -17,8 +17,6 @@ from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageEr
 from controlplane.policy.shell.safe_commands import is_safe_command
 from controlplane.policy.shell.state import CommandOutcome
 
-# Programs of third parties that run the command behind them, and shorten or record what it prints.
-PASS_THROUGH = frozenset({"rtk", "chronic", "unbuffer", "caffeinate"})
 SHELL_COMMANDS = {**WRAPPERS, **BUILTINS}
 
 
@@ -49,11 +47,11 @@ def _dispatch(call: ProgramCall) -> CommandOutcome:
     # Builtins first, as in bash. A function cannot take their place: a command that defines one is unknown.
     shell_command = SHELL_COMMANDS.get(call.name)
     if shell_command is not None:
-        return shell_command(call)
+        try:
+            return shell_command(call)
+        except UnknownUsageError as error:
+            return _claim_kind(call, error, is_known=True)
     program = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
-    if call.name in PASS_THROUGH:
-        call.recorder.claim(call.name, Effect.RUNS_CODE, f"{call.name} passes the command on")
-        return call.run_nested(call.args)
     if program is None:
         call.recorder.has_run_program = True
         reason = f"{call.name[:40] or 'an empty name'} is not a known command"
@@ -81,6 +79,7 @@ def _claim_kind(call: ProgramCall, error: UnknownUsageError, *, is_known: bool) 
     if finding.effect not in LOOKING:
         recorder.has_run_program = True
     recorder.claim(finding.kind, finding.effect, finding.why)
+    call.read_all(finding.reads)
     for word in finding.writes:
         directory = any(recorder.may_be_directory(path) for path in call.resolve(word))
         call.write(word, recursive=directory)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resolve_lexically
 from controlplane.policy.shell.options import READ, WRITE, OptionSpec, ParsedOptions, parse_options
 from controlplane.policy.shell.recorder import Recorder
 from controlplane.policy.shell.result import Span, UnclearCommandError
+from controlplane.policy.shell.shells import ZSH
 from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.wildcards import find_matches, fixed_directory, may_match_parent
 from controlplane.policy.shell.word import PIPE_PATH, Word
@@ -19,6 +21,7 @@ MAX_WRAPPERS = 8  # `nice timeout 5 env …`
 
 # Files without content of their own.
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", PIPE_PATH})
+ANY_DEPTH = frozenset({"**", "***"})  # segments
 SOURCES = DEVICES | {"/dev/stdin", "/dev/zero", "/dev/urandom", "/dev/random"}
 
 
@@ -78,6 +81,7 @@ class ProgramCall:
         if word.has_wildcard:
             self._read_wildcard(word)
         elif word.is_file_name and word.value is None:
+            self.recorder.reads_listed = True
             self.read_cwd()  # names on a list are relative to where the shell is now
         elif word.value not in SOURCES and word.value != "-":
             for path in self.resolve(word):
@@ -89,12 +93,17 @@ class ProgramCall:
         location = word.span
         for path in self.resolve(word):
             matches = self._find_matches(path, location)
-            if matches is None:
+            if matches is None or self._matches_any_depth(word):
                 directory = resolve_lexically(path.cwd, fixed_directory(path.raw), self.recorder.root)
-                self.recorder.add_read(directory, recursive=True, location=location, pattern=path.raw)
-                matches = self.recorder.find_links(directory, location)
+                self.recorder.add_read(directory, recursive=True, location=location)
+                self.recorder.add_pattern(path, PatternUse.WILDCARD if matches is None else PatternUse.FILTER)
+                matches = [*(matches or ()), *self.recorder.find_links(directory, location)]
             for match in matches:
                 self.recorder.add_read(match, recursive=True, location=location)
+
+    def _matches_any_depth(self, word: Word) -> bool:
+        """Return whether the word holds `**`, which zsh matches at any depth and bash as `*`."""
+        return ZSH in self.recorder.shells and not ANY_DEPTH.isdisjoint((word.value or "").split("/"))
 
     def _check_wildcard(self, word: Word) -> None:
         """Raise UnclearCommandError where a wildcard may lead out of its directory."""
@@ -117,6 +126,13 @@ class ProgramCall:
         # A file named `~x` must not be taken for a home.
         names = (f"./{match}" if match.startswith("~") else match for match in matches)
         return [resolve_lexically("", name, self.recorder.root) for name in names]
+
+    def list_filtered(self, roots: Sequence[Word], pattern: str) -> Iterator[CommandPath]:
+        """Yield what a filter of names stands for below each of these folders, by default the current one."""
+        for root in roots or [Word(".", ".", *self.span)]:
+            if root.value and not root.has_wildcard and (root.value[0] in "/~" or self.state.directories):
+                below = f"**/{pattern.lstrip('/')}" if pattern else ""
+                yield from self.resolve(root, below=below)
 
     def read_all(self, words: Iterable[Word], *, recursive: bool = False) -> None:
         for word in words:
@@ -151,13 +167,14 @@ class ProgramCall:
     def write_existing(self, word: Word, op: str, *, recursive: bool = False) -> None:
         """Record a change of files that must exist: a wildcard names each one that it matches."""
         # A wildcard out of a variable was matched when the variable was set, before files came and went.
-        if not word.has_wildcard or word.from_variable:
+        is_old = op == "delete" or self.recorder.has_removed or self.recorder.has_unknown
+        if not word.has_wildcard or (word.from_variable and is_old):
             self.write(word, op, recursive=recursive)
             return
         self._check_wildcard(word)
         location = word.span
         for path in self.resolve(word):
-            matches = self._find_matches(path, location)
+            matches = None if self._matches_any_depth(word) else self._find_matches(path, location)
             if not matches:
                 raise UnclearCommandError("a wildcard among the targets", location)
             for match in matches:

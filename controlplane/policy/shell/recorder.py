@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from controlplane.policy.effects import LOOKING, Effect, PartEffect
 from controlplane.policy.model import Unknown
 from controlplane.policy.paths.filesystem import Filesystem, Location
+from controlplane.policy.paths.raw_path import PatternUse, RawPattern
 from controlplane.policy.shell.command_text import CommandText
 from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resolve_lexically
 from controlplane.policy.shell.result import CommandPart, ShellAnalysis, ShellPath, Span, UnclearCommandError
+from controlplane.policy.shell.shells import ONLY_BASH, Shells
 
 MAX_COMMANDS = 300  # simple commands, loops unrolled
 MAX_PATHS = 1_000
 MAX_LINKS = 40
+MAX_NESTED_LENGTH = 32 * 1024  # of all strings that are run as commands, loops unrolled
 # The verdict on a part by its operations, the strongest first.
 VERDICTS = (
     ("delete", "deletes"),
@@ -36,9 +39,10 @@ class AnalysisContext:
     root: str | None
     filesystem: Filesystem
     safe_commands: tuple[str, ...]
+    shells: Shells = ONLY_BASH
 
 
-AnalyseNested = Callable[[str, str], ShellAnalysis]  # (command, directory)
+AnalyseNested = Callable[[str, str, Shells], ShellAnalysis]  # (command, directory, shells that may run it)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class Recorder:
         self.root = context.root
         self.filesystem = context.filesystem
         self.safe_commands = context.safe_commands
+        self.shells = context.shells
         self.on_disk = self.filesystem.is_dir("") is True
         self.has_removed = False  # what the disk says may not hold any more
         self.jump_count = 0  # uses of `break` and `continue`
@@ -92,11 +97,15 @@ class Recorder:
         self._matched: set[ShellPath] = set()
         self._writes: dict[ShellPath, str] = {}
         self._reads: dict[ShellPath, None] = {}
+        self._patterns: dict[RawPattern, None] = {}
+        self._listed: dict[RawPattern, None] = {}
+        self.reads_listed = False  # a program reads files whose names another one has listed
         self._unknown: dict[Unknown, None] = {}
         self._parts: list[CommandPart] = []
         self._claims: list[_Claim] = []
         self._effects: dict[PartEffect, None] = {}
         self._commands = 0
+        self._nested_length = 0
 
     def count_command(self) -> None:
         """Count one simple command; raises UnclearCommandError when there are too many."""
@@ -132,9 +141,17 @@ class Recorder:
         """Record a write to a path that a wildcard matched."""
         self._matched.add(self.add_write(path, op, location, recursive=recursive))
 
-    def add_read(self, path: CommandPath, *, recursive: bool, location: Span, pattern: str = "") -> None:
+    def add_read(self, path: CommandPath, *, recursive: bool, location: Span) -> None:
         start, end = self._offsets(location)
-        self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end, pattern)] = None
+        self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end)] = None
+
+    def add_pattern(self, path: CommandPath, use: PatternUse) -> None:
+        """Record files that are read without being named."""
+        self._patterns[RawPattern(path.raw, path.cwd, use)] = None
+
+    def add_listed(self, path: CommandPath, use: PatternUse) -> None:
+        """Record files whose names are listed: they count where a reader gets the list."""
+        self._listed[RawPattern(path.raw, path.cwd, use)] = None
 
     def add_unknown(self, reason: str, location: Span) -> None:
         start, end = self._offsets(location)
@@ -155,9 +172,9 @@ class Recorder:
         trusted = [replace(claim, is_listed=True) for claim in self._claims[mark.claims :]]
         self._claims[mark.claims :] = trusted
 
-    def claim(self, kind: str, effect: Effect, why: str) -> None:
+    def claim(self, kind: str, effect: Effect, why: str, *, is_listed: bool = False) -> None:
         """Record an effect of the part at hand; `kind` is "" for a dangerous form of a command."""
-        self._claims.append(_Claim(kind, effect, why))
+        self._claims.append(_Claim(kind, effect, why, is_listed))
         self.has_acted |= effect not in LOOKING
 
     def add_part(self, location: Span, mark: Mark) -> None:
@@ -184,12 +201,33 @@ class Recorder:
         ops = self._ops[mark.ops :]
         return next((verdict for op, verdict in VERDICTS if op in ops), "reads")
 
-    def add_nested(self, text: str, directories: tuple[str, ...], location: Span) -> None:
+    def analyse_nested(self, text: str, directory: str, shells: Shells) -> ShellAnalysis:
+        """Analyse a string that is run as a command; raises UnclearCommandError where it is too much."""
+        self._nested_length += len(text)
+        if self._nested_length > MAX_NESTED_LENGTH:
+            raise UnclearCommandError("the command is too long to analyse")
+        return self._nested(text, directory, shells)
+
+    def add_nested_writes(self, analysis: ShellAnalysis, location: Span) -> None:
         """Record what a string that is run as a command would write, with the span of the string."""
-        for directory in directories:
-            for path in self._nested(text, directory).writes:
-                resolved = resolve_lexically(path.cwd, path.raw, self.root)
-                self.add_write(resolved, path.op, location, recursive=path.recursive)
+        for path in analysis.writes:
+            resolved = resolve_lexically(path.cwd, path.raw, self.root)
+            may_link = path in analysis.links
+            self.add_write(resolved, path.op, location, recursive=path.recursive, may_link=may_link)
+
+    def add_nested(self, analysis: ShellAnalysis, location: Span) -> None:
+        """Record all that a string which is run as a command does."""
+        self.add_nested_writes(analysis, location)
+        start, end = self._offsets(location)
+        self._patterns.update(dict.fromkeys(analysis.patterns))
+        for read in analysis.reads:
+            self._reads[replace(read, start=start, end=end)] = None
+        for effect in analysis.effects:
+            if effect.effect is Effect.UNKNOWN:
+                self._unknown[Unknown(effect.part, effect.why, start, end)] = None
+            elif effect.effect not in _BY_PATH or effect.kind:
+                self.claim(effect.kind, effect.effect, effect.why, is_listed=effect.is_listed)
+        self.has_run_program |= any(part.verdict == "runs" for part in analysis.parts)
 
     @property
     def has_unknown(self) -> bool:
@@ -269,8 +307,10 @@ class Recorder:
             effects=tuple(sorted(effects, key=lambda each: (each.start or 0, -(each.end or 0)))),
             writes=tuple(self._writes),
             reads=tuple(self._reads),
+            patterns=(*self._patterns, *(self._listed if self.reads_listed else ())),
             unknown=tuple(dict.fromkeys((*self._unknown, *stated))),
             parts=tuple(parts),
+            links=frozenset(link.maker for link in self._links),
         )
 
     def _check_links(self) -> None:

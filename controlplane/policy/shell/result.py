@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from controlplane.policy.effects import PartEffect
 from controlplane.policy.model import Unknown
+from controlplane.policy.paths.raw_path import RawPattern
 
 Span = tuple[int, int]  # byte offsets in a command: start, end
 
@@ -27,7 +28,6 @@ class ShellPath:
     recursive: bool = False  # with everything below it
     start: int = 0
     end: int = 0
-    pattern: str = ""  # a wildcard below `raw` whose matches are not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,9 @@ class ShellAnalysis:
     unknown: tuple[Unknown, ...] = ()
     parts: tuple[CommandPart, ...] = ()
     effects: tuple[PartEffect, ...] = ()
+    patterns: tuple[RawPattern, ...] = ()
+    directories: tuple[str, ...] | None = ("",)  # where the shell may be at the end, None when unknown
+    links: frozenset[ShellPath] = frozenset()  # writes that may put a link at their path
 
 
 class UnclearCommandError(Exception):

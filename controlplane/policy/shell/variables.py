@@ -139,6 +139,10 @@ INERT = QUIET | frozenset(
 )
 
 
+# Counts and results of a script's own: no program reads such a name. The settings of git have a count too.
+OWN_NAME = re.compile(
+    r"(?!GIT_)[A-Z][A-Z0-9]*_(?:COUNT|NUMBER|RESULT|RESPONSE|OUTPUT|SHA|LINES|TOTAL|STATUS)"
+)
 # Programs run the value of these; `cat` and the empty value turn the pager off.
 PAGERS = frozenset({"PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER"})
 NO_PAGER = ("", "cat")
@@ -156,6 +160,8 @@ def is_harmless(name: str, value: object) -> bool:
 
 def is_inert(name: str) -> bool:
     """Return whether no program is known to read a variable."""
+    if OWN_NAME.fullmatch(name):
+        return True
     return name in INERT or (
         LOWER.fullmatch(name) is not None and name not in READ_LOWER_CASE and not name.startswith("npm_")
     )

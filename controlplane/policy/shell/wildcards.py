@@ -15,6 +15,37 @@ SPECIAL = re.compile(r"[*?\[]")
 STARS = re.compile(r"\*+|\[.*\]", re.DOTALL)
 
 
+def find_below(filesystem: Filesystem, directory: str) -> list[str] | None:
+    """Return all paths below a directory, links not followed; None without a disk, or for too many."""
+    if filesystem.is_dir(directory) is not True:
+        return None
+    found: list[str] = []
+    pending = [directory]
+    while pending:
+        current = pending.pop()
+        names = filesystem.list_names(current)
+        if names is None or len(found) + len(names) > MAX_NAMES:
+            return None
+        paths = [_join(current, name) for name in names]
+        found.extend(paths)
+        pending.extend(
+            path for path in paths if filesystem.is_dir(path) and filesystem.resolve(path).path == path
+        )
+    return found
+
+
+def regex_to_glob(regex: str) -> str:
+    """Return a glob that matches at least the names in which a regular expression is found.
+
+    Groups, classes and repetitions are any text.
+    """
+    body = re.sub(r"\\(.)", r"[\1]", regex.removeprefix("^").removesuffix("$"))
+    body = re.sub(r"\((?:[^()]*)\)|\[(?!.\])[^\]]*\]|\{[^}]*\}|(?<!\[)[.]?[*+?|]|(?<!\[)\.(?!\])", "*", body)
+    name = body.rpartition("/")[2]
+    start = "" if regex.startswith("^") else "*"
+    return f"{start}{name}{'' if regex.endswith('$') else '*'}"
+
+
 def fixed_directory(pattern: str) -> str:
     """Return the directory in front of a pattern's first wildcard: `src/auth` of `src/auth/*.ts`."""
     match = SPECIAL.search(pattern)

@@ -78,3 +78,16 @@ def test_an_input_may_say_where_to_store():
     assert names_output({"output_path": "x"})
     assert not names_output({"query": "x"})
     assert not names_output([])
+
+
+@pytest.mark.parametrize(
+    ("name", "effect"),
+    [
+        ("mcp__pencil__get_screenshot", "fetches"),
+        ("mcp__browser__take_screenshot", "sends"),
+        ("mcp__x__get_or_create_order", "sends"),
+        ("mcp__x__screenshot_get", "sends"),
+    ],
+)
+def test_what_a_getter_gets_is_no_verb(name, effect):
+    assert describe_tool(name, {}, {}).effect == effect

@@ -8,7 +8,7 @@ import pytest
 
 from controlplane.policy.calls import shell_targets
 from controlplane.policy.calls.targets import find_targets
-from controlplane.policy.model import Policy, ToolClass
+from controlplane.policy.model import Place, Policy, ToolClass
 from controlplane.policy.shell import ShellAnalysis
 from tests.policy.builders import bash, call, judge, no_intent, said, snapshot
 
@@ -154,3 +154,47 @@ def test_commas_part_the_files_of_a_windows_command(command, files):
     the_call = call("PowerShell", {"command": command}, root="C:\\shop")
     assert [target.path for target in judge(the_call, no_intent()).reads] == files
     assert found(call("PowerShell", {"command": "gc ,"})).unknown
+
+
+def test_a_request_to_a_host_that_policy_lists_fetches():
+    the_call = bash("curl -s https://example.org/a")
+    assert [effect.effect for effect in found(the_call).effects] == ["browses"]
+    assert [effect.effect for effect in found(the_call, hosts=("example.org",)).effects] == ["fetches"]
+    assert found(the_call, hosts=("example.org",)).tool_class is ToolClass.SAFE
+    assert [effect.effect for effect in found(bash("ping a"), hosts=("a",)).effects] == ["browses"]
+
+
+@pytest.mark.parametrize(
+    ("command", "places", "verdict"),
+    [
+        ("cd ..", (), "ask"),
+        ("cd /tmp", (), "ask"),
+        ("cd /tmp", (Place("/tmp/**", "read"),), "allow"),
+        ("cd ~/notes", (Place("~/notes/**", "read"),), "allow"),
+        ("cd src && cd ..", (), "allow"),
+        ("(cd ..)", (), "allow"),
+        ("cd ../shop", (), "allow"),
+    ],
+)
+def test_a_shell_that_stays_outside_is_told(command, places, verdict):
+    policy = Policy(places=places)
+    assert judge(bash(command), snapshot("src/**", policy=policy)).verdict == verdict
+    everywhere = Policy(reads_outside_workspace="allow")
+    assert judge(bash(command), snapshot("src/**", policy=everywhere)).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    ("tool", "shell", "known"),
+    [
+        ("Bash", None, True),
+        ("execute_command", None, False),
+        ("Bash", "/bin/bash", True),
+        ("Bash", "dash", False),
+        ("Bash", "sh", False),
+        ("Bash", "ksh", False),
+        ("execute_command", "bash", True),
+    ],
+)
+def test_the_shell_that_a_call_names_is_the_one_that_reads_it(tool, shell, known):
+    data = {"command": "[[ 2 > 1 ]]", **({"shell": shell} if shell else {})}
+    assert (not found(call(tool, data)).unknown) is known

@@ -16,7 +16,9 @@ from controlplane.policy.shell.bash.simple_command import CommandContext, add_sk
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.word_expansion import WordContext, expand_word, expand_words
 from controlplane.policy.shell.dispatch import run_program
+from controlplane.policy.shell.lexical_path import CommandPath
 from controlplane.policy.shell.program_call import ProgramCall
+from controlplane.policy.shell.programs.mktemp import find_new_name
 from controlplane.policy.shell.recorder import Recorder
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
@@ -103,10 +105,20 @@ class Interpreter:
         elif node.type in ("command_substitution", "process_substitution"):
             if node.children[0].type.strip() == "`" and "\\" in self.tree.node_text(node):
                 raise UnclearCommandError("a backslash between backticks", span)
+            if self._record_new_name(node):
+                return
             mark = self.recorder.mark()
             self.walk_sequence(node.children, state)
             if self.recorder.has_written(mark):
                 self.recorder.add_unknown("a command substitution that writes files", span)
+
+    def _record_new_name(self, node: Node) -> bool:
+        """Record the file that `$(mktemp)` makes; returns whether this is such a substitution."""
+        found = find_new_name(self.tree.node_text(node))
+        if found is not None:
+            path = CommandPath(found[0], "", found[0])
+            self.recorder.add_write(path, "folder" if found[1] else "write", node.byte_range)
+        return found is not None
 
 
 def _walk_list(

@@ -14,7 +14,9 @@ from controlplane.policy.shell.bash.command_output import is_name_list
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.lexical_path import is_inside
+from controlplane.policy.shell.programs.mktemp import find_new_name
 from controlplane.policy.shell.result import Span, UnclearCommandError
+from controlplane.policy.shell.shells import DASH, ZSH
 from controlplane.policy.shell.state import Constant, State
 from controlplane.policy.shell.word import PIPE_PATH, Word
 
@@ -35,6 +37,7 @@ FILE_NAMES = WordChar(" ", CharKind.LISTED)
 UNKNOWN = frozenset({CharKind.DYNAMIC, CharKind.LISTED})
 LITERAL_DOLLAR = re.compile(rb"[ \t\n;|&)]|\Z")  # what follows a `$` that is plain text
 CURRENT_DIRECTORY = frozenset({"$(pwd)", "`pwd`"})
+ZSH_SUFFIX = re.compile(rb"\[|:[A-Za-z&]")  # `$x[3,6]` is a part of x, `$x:h` its folder
 EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
 
 
@@ -76,7 +79,10 @@ def expand_words(node: Node, context: WordContext) -> list[Word]:
     if len(text) > MAX_WORD and node.type in ("word", "concatenation"):
         raise UnclearCommandError("a word that is too long for a path", node.byte_range)
     chars = list(_read_node(node, context))
-    return [_build_word(expanded, node) for expanded in expand_braces(chars)]
+    words = [_build_word(expanded, node) for expanded in expand_braces(chars)]
+    if len(words) > 1 and ".." in text and DASH in context.walker.recorder.shells:
+        raise UnclearCommandError("dash keeps the braces, and what is between them", node.byte_range)
+    return words
 
 
 def expand_word(node: Node, context: WordContext) -> Word:
@@ -207,6 +213,10 @@ def _read_escaped(text: str, node: Node) -> Iterator[WordChar]:
 def _read_expansion(node: Node, context: WordContext, *, quoted: bool) -> Iterator[WordChar]:
     context.check_expansion(node)
     text = context.tree.node_text(node).strip()
+    new_name = find_new_name(text)
+    if new_name is not None:
+        yield from (WordChar(char, CharKind.QUOTED) for char in new_name[0])
+        return
     name = "PWD" if text in CURRENT_DIRECTORY else text.lstrip("$").strip("{}")
     is_variable = name == "PWD" or node.type in ("simple_expansion", "expansion")
     constant = context.constant(name) if is_variable else None
@@ -219,6 +229,9 @@ def _read_expansion(node: Node, context: WordContext, *, quoted: bool) -> Iterat
         is_single = (quoted and not (is_variable and "@" in name)) or is_number(node, name, context.walker)
         yield DYNAMIC if is_single else SPLIT
         return
+    has_suffix = node.type == "simple_expansion" and ZSH_SUFFIX.match(context.tree.data, node.end_byte)
+    if has_suffix and ZSH in context.walker.recorder.shells:
+        raise UnclearCommandError("zsh takes a part of the variable here", node.byte_range)
     for char in constant.text:
         has_wildcard = constant.has_wildcard and char in "*?["
         yield WordChar(char, CharKind.WILD if has_wildcard else CharKind.QUOTED)

@@ -57,6 +57,7 @@ BEFORE_SUBCOMMAND = {
     "cargo": {"+nightly": FLAG, "+stable": FLAG, "-q": FLAG, "--quiet": FLAG},
     "make": {"-C": PATH, "-s": FLAG},
     "gh": {"-R": "=", "--repo": "="},
+    "bd": {"--readonly": FLAG, "--json": FLAG, "--no-daemon": FLAG, "--sandbox": FLAG, "-q": FLAG},
     "mise": {"-q": FLAG, "--quiet": FLAG},
     "gradlew": {"-q": FLAG, "--quiet": FLAG},
     "gradle": {"-q": FLAG, "--quiet": FLAG},
@@ -70,6 +71,8 @@ PROTECTED_BRANCH = re.compile(
     r"(?:.*:)?(?:refs/heads/)?(?:main|master|trunk|production|prod|release(?:[/-].*)?)"
 )
 MAX_WRAPPED = 4
+MAX_SUBCOMMANDS = 3
+HELP_OPTIONS = frozenset({"--help", "--version"})
 # What a dangerous form of a command does: `git tag -d`, `make deploy`.
 FORM_EFFECTS = {Effect.RECORDS: Effect.DISCARDS, Effect.RUNS_PROJECT: Effect.SENDS}
 # They change the shell itself, and with it what the rest of the command means.
@@ -102,7 +105,22 @@ def classify(name: str, args: Sequence[Word], root: str, *, is_known: bool) -> C
     found = found or _find_row(texts) or find_script(texts)
     if found is None and texts is not outer and outer.program in DOWNLOADERS:
         return _find_downloaded(outer, texts)
+    if found is None or not found.kind:
+        found = _find_help(texts) or found
     return found or (None if is_known else _find_unknown(texts))
+
+
+def _find_help(texts: Arguments) -> CommandKind | None:
+    """Return the kind of a program that is only asked for its help or version: `gh --version`.
+
+    At worst it takes its release or plug-ins from the workspace, as tests and builds do.
+    """
+    *words, last = [word.value or "" for word in texts.words] or [""]
+    asks = last in HELP_OPTIONS or (last == "version" and not words and texts.program not in DOWNLOADERS)
+    is_plain = all(re.fullmatch(r"[a-z][\w-]*", word) for word in words) and len(words) <= MAX_SUBCOMMANDS
+    if not (asks and is_plain) or not re.fullmatch(r"[\w.+-]+", texts.program) or texts.program in SHELLS:
+        return None
+    return CommandKind(f"{texts.program} help", Effect.RUNS_PROJECT, "prints its help or its version")
 
 
 def _find_downloaded(outer: Arguments, inner: Arguments) -> CommandKind:
@@ -170,9 +188,11 @@ def _apply(row: TableRow, words: Sequence[Word], texts: Arguments) -> CommandKin
     writes = (*reader.outputs, *(operands if reader.writes_operands else ()))
     forms = tuple(dict.fromkeys((*reader.forms, *_find_operand_forms(row, operands))))
     if not forms:
-        return CommandKind(row.kind, row.effect, row.why, writes)
+        return CommandKind(row.kind, row.effect, row.why, writes, tuple(reader.inputs))
     effect = FORM_EFFECTS.get(row.effect, row.effect)
-    return CommandKind(" ".join((row.kind, *forms)), effect, f"{row.why}: {' '.join(forms)}", writes)
+    return CommandKind(
+        " ".join((row.kind, *forms)), effect, f"{row.why}: {' '.join(forms)}", writes, tuple(reader.inputs)
+    )
 
 
 def _check_operands(row: TableRow, operands: Sequence[Word], root: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from controlplane.policy.shell.command_kinds.row import (
     ATTACHED,
     FLAG,
+    INPUT,
     OUTPUT,
     PATH,
     TEXT,
@@ -24,6 +25,7 @@ class OptionReader:
     def __init__(self, row: TableRow, words: list[Word], root: str) -> None:
         self.row, self.rest, self.root = row, words, root
         self.forms: list[str] = []
+        self.inputs: list[Word] = []
         self.outputs: list[Word] = []
         self.problem = ""
         self.writes_operands = row.operands.startswith("w")
@@ -65,7 +67,11 @@ class OptionReader:
             if value[:2] in row.forms and set(value[2:]) <= row.joined:
                 self.forms.append(value[:2])
                 return
-            role, attached, equals = row.options.get(value[:2]), value[2:], "="
+            last = row.options.get(f"-{value[-1:]}", FLAG)
+            if last == TEXT and set(value[1:-1]) <= row.joined:  # `-pt NAME`
+                role, attached, equals = last, "", ""
+            else:
+                role, attached, equals = row.options.get(value[:2]), value[2:], "="
         if role is None or (role in {FLAG, WRITING} and equals and value not in row.options):
             self.problem = f"{row.kind} with {name[:40]} is not known"
         elif role in {FLAG, ATTACHED, WRITING}:
@@ -82,6 +88,8 @@ class OptionReader:
             self.problem = f"{self.row.kind} with {name[:40]} whose value is known only when it runs"
         elif role == TEXT:
             return
+        elif role == INPUT:
+            self.inputs.append(argument)
         elif argument.has_tilde or not is_inner_path(argument.value, self.root):
             self.problem = f"{self.row.kind} with {name[:40]} that names a path outside of the workspace"
         elif role == OUTPUT:

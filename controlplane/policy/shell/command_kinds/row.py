@@ -4,10 +4,10 @@
 
 The first field is the kind: the program and its subcommand. Options: `-+abc` are flags that may be joined,
 `-race` is a flag, `-run=` takes any text, `-C:` a path inside of the workspace, `-o>` one that is written,
-`-j?` may have a value attached, `--fix^` makes the operands files that are written, `!-f` makes a kind of its
-own (`git push -f`). The last field has a role for each operand: `-` any text, `p` a path inside of the
-workspace, `w` one that is written unless an option only checks, `r` the name of a remote; `*` repeats the
-last one, and nothing stands for no operands.
+`-P<` a file that is read anywhere, `-j?` may have a value attached, `--fix^` makes the operands files that
+are written, `!-f` makes a kind of its own (`git push -f`). The last field has a role for each operand: `-`
+any text, `p` a path inside of the workspace, `w` one that is written unless an option only checks, `r` the
+name of a remote; `*` repeats the last one, and nothing stands for no operands.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from controlplane.policy.effects import Effect
 
-TEXT, PATH, OUTPUT, ATTACHED, WRITING, FLAG = "=", ":", ">", "?", "^", ""
+TEXT, PATH, INPUT, OUTPUT, ATTACHED, WRITING, FLAG = "=", ":", "<", ">", "?", "^", ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +66,8 @@ def _parse_options(tokens: Iterable[str]) -> dict[str, str]:
 
 
 def _parse_option(token: str) -> tuple[str, str]:
-    return (token[:-1], token[-1]) if token[-1] in {TEXT, PATH, OUTPUT, ATTACHED, WRITING} else (token, FLAG)
+    return (
+        (token[:-1], token[-1])
+        if token[-1] in {TEXT, PATH, INPUT, OUTPUT, ATTACHED, WRITING}
+        else (token, FLAG)
+    )

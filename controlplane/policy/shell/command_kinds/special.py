@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from controlplane.policy.effects import Effect
+from controlplane.policy.hosts import find_host
 from controlplane.policy.shell.command_kinds.words import Arguments, CommandKind, to_names
+from controlplane.policy.shell.word import Word
 
 PRIVILEGED = (
     "sudo doas su runas pkexec chroot mount umount dd mkfs fdisk parted shutdown reboot halt crontab at batch"
@@ -47,6 +49,69 @@ def _find_ssh(texts: Arguments) -> CommandKind:
     if not host or not re.fullmatch(r"[\w.@-]+", host):
         return CommandKind("", Effect.SENDS, "ssh to a host that is not known")
     return CommandKind(f"ssh {host}", Effect.SENDS, f"runs commands on {host}")
+
+
+def _find_tmux(texts: Arguments) -> CommandKind | None:
+    """Return that a format runs a program (`#(…)`), or nothing: the table knows the rest."""
+    if any(value is None or "#(" in value for value in texts.values):
+        return CommandKind("", Effect.RUNS_CODE, "tmux may run what a format holds")
+    return None
+
+
+CURL_FLAGS = to_names(
+    "-s -S -f -k -I -i -v -g -N -4 -6 -L -sS -fsS -sf -fsSL -sSL -sL -sk -sv -si -sI -vs --silent",
+    "--show-error --fail --fail-with-body --insecure --head --include --verbose --no-buffer --compressed",
+    "--globoff --location --http1.1 --http2 -# --progress-bar",
+)
+CURL_TEXTS = to_names(
+    "-H --header -A --user-agent -e --referer -m --max-time --connect-timeout --retry --retry-delay -w",
+    "--write-out --max-redirs --retry-max-time",
+)
+CURL_DATA = to_names("-d --data --data-raw --data-binary --data-urlencode --json")
+CURL_METHOD, CURL_OUTPUT = to_names("-X --request"), to_names("-o --output")
+CURL_VALUES = CURL_TEXTS | CURL_DATA | CURL_METHOD | CURL_OUTPUT
+
+
+def find_curl_kind(words: tuple[Word, ...], root: str) -> CommandKind | None:
+    return _find_curl(Arguments("curl", words, root))
+
+
+def _find_curl(texts: Arguments) -> CommandKind | None:
+    """Return `curl METHOD HOST` for one address and plain options; what reads a file has no kind."""
+    methods: list[str] = []
+    addresses: list[str] = []
+    outputs: list[Word] = []
+    rest = list(texts.words)
+    while rest:
+        name = rest.pop(0).value or "-"
+        if not name.startswith("-"):
+            addresses.append(name)
+        elif name in CURL_FLAGS:
+            methods += ["HEAD"] if name in {"-I", "-sI", "--head"} else []
+        elif name not in CURL_VALUES or not rest or not _is_curl_text(rest[0].value):
+            return None
+        else:
+            word = rest.pop(0)
+            outputs += [word] if name in CURL_OUTPUT else []
+            methods += [(word.value or "").upper()] if name in CURL_METHOD else []
+            methods += ["POST"] if name in CURL_DATA else []
+    return _name_request(methods, addresses, tuple(outputs))
+
+
+def _is_curl_text(value: str | None) -> bool:
+    """Return whether a value is a text, and no file to read or write: `@file`, `%output{file}`."""
+    return value is not None and not value.startswith("@") and "%output" not in value and "@" not in value
+
+
+def _name_request(methods: list[str], addresses: list[str], outputs: tuple[Word, ...]) -> CommandKind | None:
+    host = find_host(addresses[0]) if len(addresses) == 1 else ""
+    explicit = [method for method in methods if method != "POST"]
+    method = (explicit or methods or ["GET"])[0]
+    if not host or not method.isalpha() or any("#" in (word.value or "") for word in outputs):
+        return None
+    is_read = method in READ_METHODS and "POST" not in methods
+    effect, why = (Effect.BROWSES, "reads from") if is_read else (Effect.SENDS, "sends to")
+    return CommandKind(f"curl {method} {host}", effect, f"{why} {host}", outputs)
 
 
 def _find_gh(texts: Arguments) -> CommandKind | None:
@@ -117,4 +182,6 @@ SPECIAL_PROGRAMS: Mapping[str, Callable[[Arguments], CommandKind | None]] = {
     **dict.fromkeys(RUN_GIVEN_CODE.split(), _find_given_code),
     "ssh": _find_ssh,
     "gh": _find_gh,
+    "tmux": _find_tmux,
+    "curl": _find_curl,
 }

@@ -17,6 +17,14 @@ from controlplane.policy.shell.command_kinds.rows.git_commands import (
 from controlplane.policy.shell.command_kinds.rows.machine import BROWSES, MACHINE, SENDS
 from controlplane.policy.shell.command_kinds.rows.packages import INSTALL_OPTIONS, INSTALLS, PACKAGE_READS
 from controlplane.policy.shell.command_kinds.rows.runners import RUNNERS, VERBOSITY
+from controlplane.policy.shell.command_kinds.rows.trackers import (
+    LOOKS,
+    PANES,
+    TRACKER_DISCARDS,
+    TRACKER_OPTIONS,
+    TRACKER_SENDS,
+    TRACKERS,
+)
 
 TABLES = (
     (Effect.RUNS_PROJECT, "runs tests, builds or linters of the workspace", RUNNERS, VERBOSITY),
@@ -30,6 +38,11 @@ TABLES = (
     (Effect.MACHINE, "changes processes, services or containers", MACHINE, "--help -h"),
     (Effect.SENDS, "changes something elsewhere", SENDS, "--help"),
     (Effect.BROWSES, "reads from another machine", BROWSES, "--help"),
+    (Effect.READS, "only looks", LOOKS, "-h --help"),
+    (Effect.RECORDS, "records in the repository's own tracker", TRACKERS, TRACKER_OPTIONS),
+    (Effect.DISCARDS, "removes issues of the tracker", TRACKER_DISCARDS, TRACKER_OPTIONS),
+    (Effect.SENDS, "sends the tracker's issues to a remote", TRACKER_SENDS, TRACKER_OPTIONS),
+    (Effect.MACHINE, "starts, tells or ends what runs in other panes", PANES, "-h --help"),
 )
 
 

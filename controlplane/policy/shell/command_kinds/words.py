@@ -32,6 +32,7 @@ class CommandKind:
     effect: Effect
     why: str
     writes: tuple[Word, ...] = ()  # files that it is known to write
+    reads: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

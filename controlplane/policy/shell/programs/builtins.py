@@ -11,6 +11,7 @@ from controlplane.policy.shell.options import build_spec
 from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.wrappers import ShellCommand
 from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.shells import DASH
 from controlplane.policy.shell.state import CommandOutcome
 from controlplane.policy.shell.variables import check_inert
 from controlplane.policy.shell.word import Word
@@ -19,6 +20,7 @@ CD_OPTIONS = build_spec("-L", "-*", marks="option_safe")
 READ_OPTIONS = build_spec("-rs -p= -t= -n= -N= -d= -u= -a=", "-*")
 MAPFILE_OPTIONS = build_spec("-t -n= -s= -d= -u=", "-*")
 NAME = re.compile(r"[A-Za-z_]\w*")
+STACK_ENTRY = re.compile(r"\+\d+")
 SET_FLAGS = re.compile(r"[-+]([eux]+o?|o)")
 SET_OPTION_NAMES = frozenset({"pipefail", "errexit", "nounset", "xtrace"})
 
@@ -37,6 +39,8 @@ def _cd(call: ProgramCall) -> CommandOutcome:
 def _resolve_target(call: ProgramCall, target: Word) -> tuple[str, ...] | None:
     """Return where `cd target` leads from every possible directory; None where that is not known."""
     if target.value in (None, "", "-") or target.has_wildcard or call.state.directories is None:
+        return None
+    if STACK_ENTRY.fullmatch(target.value):  # zsh goes to an entry of its directory stack
         return None
     targets = (
         change_directory(directory, target.value, call.recorder.root) for directory in call.state.directories
@@ -60,7 +64,8 @@ def _pushd(call: ProgramCall) -> CommandOutcome:
     directories = _resolve_target(call, operands[0])
     stack = (*call.state.directory_stack, current) if current is not None else ()
     state = replace(call.state, directories=directories, directory_stack=stack)
-    return CommandOutcome(state, call.state, _exist_for_certain(call, directories))
+    is_known = DASH not in call.recorder.shells  # which has no pushd
+    return CommandOutcome(state, call.state, is_known and _exist_for_certain(call, directories))
 
 
 def _popd(call: ProgramCall) -> CommandOutcome:
@@ -68,7 +73,8 @@ def _popd(call: ProgramCall) -> CommandOutcome:
         raise UnclearCommandError("the directory stack is not known")
     *stack, directories = call.state.directory_stack or (None,)
     state = replace(call.state, directories=directories, directory_stack=tuple(stack))
-    return CommandOutcome(state, call.state, cannot_fail=directories is not None)
+    is_known = directories is not None and DASH not in call.recorder.shells
+    return CommandOutcome(state, call.state, cannot_fail=is_known)
 
 
 def _exit(call: ProgramCall) -> CommandOutcome:

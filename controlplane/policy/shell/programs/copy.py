@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from controlplane.policy.shell.lexical_path import is_inside
+from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.shell.options import ParsedOptions, build_spec
 from controlplane.policy.shell.program_call import Program, ProgramCall
 from controlplane.policy.shell.programs.mkdir import make_directory, make_parents
@@ -98,6 +98,8 @@ def _cp(call: ProgramCall, parsed: ParsedOptions) -> None:
         # A file copied by `cp -r` is one write; only a directory makes everything below the target one.
         recursive = is_recursive and _may_be_directory(call, source)
         call.read(source, recursive=recursive)
+        for path in call.list_filtered([source], "") if recursive else ():
+            call.recorder.add_pattern(path, PatternUse.COPY)
         may_link = parsed.has(*KEEPS_LINKS)
         write_destination(call, route, source, recursive=recursive, may_link=may_link)
     if is_recursive:
@@ -135,11 +137,8 @@ def _ln(call: ProgramCall, parsed: ParsedOptions) -> None:
 
 
 def _record_link_target(call: ProgramCall, route: CopyRoute, source: Word) -> None:
-    """Record the target of a symbolic link.
-
-    A later command may write through the link. In a workspace on disk the gate resolves the link then;
-    elsewhere it cannot, so the target counts as written now.
-    """
+    """Record the target of a symbolic link as written: a later command, or one that runs already, may write
+    through the link."""
     directory = route.destination.value or ""
     if not route.into_directory and not _is_directory(call, route.destination):
         directory = directory.rpartition("/")[0]
@@ -147,10 +146,8 @@ def _record_link_target(call: ProgramCall, route: CopyRoute, source: Word) -> No
     if source.value and directory and not source.value.startswith("/") and not source.has_tilde:
         target = replace(source, value=f"{directory}/{source.value}", prefix=f"{directory}/{source.prefix}")
         target = replace(target, has_tilde=route.destination.has_tilde)
-    if call.recorder.on_disk and all(is_inside(path.key) for path in call.resolve(target)):
-        call.read(target)
-    else:
-        call.write(target, "link")
+    recursive = any(call.recorder.may_be_directory(path) for path in call.resolve(target))
+    call.write(target, "link", recursive=recursive)
 
 
 def _install(call: ProgramCall, parsed: ParsedOptions) -> None:

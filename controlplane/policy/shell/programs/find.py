@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
+from controlplane.policy.paths.raw_path import PatternUse
+from controlplane.policy.shell.lexical_path import CommandPath, is_inside
 from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.registry import PROGRAMS, program_name, run_with_file_names
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome
+from controlplane.policy.shell.wildcards import find_below, regex_to_glob
 from controlplane.policy.shell.word import Word, to_any_file_name
 
 WITHOUT_VALUE = frozenset(
@@ -86,6 +90,9 @@ TESTS_WITH_VALUE = frozenset(
         "-newerct",
     ]
 )
+NAME_TESTS = frozenset(
+    ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"]
+)
 FILE_TESTS = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
 OUTPUT_ACTIONS = {"-fprint": 1, "-fprint0": 1, "-fls": 1, "-fprintf": 2}  # number of values
 GLOBAL_OPTIONS = frozenset({"-H", "-L", "-P"})
@@ -105,12 +112,78 @@ def find(call: ProgramCall) -> CommandOutcome:
     deletes = _expression(call, words[len(roots) :])
     if deletes and follows_links:
         raise UnclearCommandError("follows symbolic links and deletes what they lead to")
+    _record_filters(call, roots, words[len(roots) :])
     current = Word(".", ".", *call.span)
     for root in roots or [current]:
         call.read(root, recursive=True)
         if deletes:
-            call.write(root, "delete", recursive=True)
+            _record_deletion(call, root, words[len(roots) :])
     return CommandOutcome.from_state(call.state)
+
+
+def _record_deletion(call: ProgramCall, root: Word, expression: list[Word]) -> None:
+    """Record what `-delete` removes: the files of this disk that have the name, or all below the root."""
+    patterns = _list_deleted_names(expression)
+    paths = call.resolve(root) if patterns and not root.has_wildcard else []
+    matches = [match for path in paths for match in _find_named(call, path, patterns) or [""]]
+    if not matches or "" in matches:
+        call.write(root, "delete", recursive=True)
+        return
+    for match in matches:
+        call.recorder.add_write(CommandPath(match, "", match), "delete", root.span)
+
+
+def _find_named(call: ProgramCall, root: CommandPath, patterns: list[str]) -> list[str]:
+    """Return what has the name below a root; nothing where that is not known, or the root has it as well."""
+    if not root.key or not is_inside(root.key) or _has_name(root.key, patterns):
+        return []
+    below = find_below(call.recorder.filesystem, root.key) or ()
+    return [path for path in below if _has_name(path, patterns)]
+
+
+def _list_deleted_names(expression: list[Word]) -> list[str]:
+    """Return the names that all must match; none where the expression holds anything but such tests."""
+    texts = [word.value or "?" for word in expression]
+    patterns: list[str] = []
+    while texts:
+        test = texts.pop(0)
+        if test in {"-delete", "-print", "-depth"}:
+            continue
+        if test not in {"-name", "-type"} or not texts:
+            return []
+        value = texts.pop(0)
+        patterns += [value] if test == "-name" else []
+    return patterns
+
+
+def _has_name(path: str, patterns: list[str]) -> bool:
+    return all(fnmatchcase(path.rpartition("/")[2], pattern) for pattern in patterns)
+
+
+def _record_filters(call: ProgramCall, roots: list[Word], expression: list[Word]) -> None:
+    """Record the names that the expression asks for, or the roots: they count where files are read."""
+    names = list(_list_names(expression))
+    for name in names:
+        for path in call.list_filtered(roots, name):
+            call.recorder.add_listed(path, PatternUse.FILTER)
+    for path in call.list_filtered(roots, "") if not names else ():
+        call.recorder.add_listed(path, PatternUse.CONTENT)
+
+
+def _list_names(expression: list[Word]) -> Iterator[str]:
+    """Yield the patterns of names, but for those that leave files out (`! -name x`, `-name x -prune`)."""
+    texts = [word.value or "" for word in expression]
+    for index, test in enumerate(texts):
+        value = texts[index + 1] if index + 1 < len(texts) else ""
+        is_left_out = texts[index - 1 : index] in (["!"], ["-not"]) or texts[index + 2 : index + 3] == [
+            "-prune"
+        ]
+        name = value.rpartition("/")[2]
+        if test not in NAME_TESTS or is_left_out or not name:
+            continue
+        yield regex_to_glob(f"^{value}$") if "regex" in test else name
+        if test.startswith("-i"):
+            yield name.lower()
 
 
 def _take_roots(words: list[Word]) -> list[Word]:
@@ -156,6 +229,7 @@ def _run_on_matches(call: ProgramCall, words: list[Word]) -> None:
     if name not in NAMED_READERS:
         run_with_file_names(call, words)
         return
+    call.recorder.reads_listed = True
     PROGRAMS[name].record_effects(replace(call, name=name, args=tuple(words[1:])))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from controlplane.policy.shell.command_kinds import special
 from controlplane.policy.shell.options import ParsedOptions, build_spec
 from controlplane.policy.shell.program_call import CustomProgram, KnownProgram, ProgramCall
-from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.word import Word
 
 
@@ -58,8 +59,11 @@ SAFE_METHODS = frozenset({"GET", "HEAD"})
 
 def _curl(call: ProgramCall) -> None:
     """Run `curl`: `curl -s localhost:3000/health` is known to be harmless, anything else is not."""
-    if not _record_local_request(call):
-        _record_values("-o", "--output")(call)
+    if _record_local_request(call):
+        return
+    if special.find_curl_kind(call.args, call.recorder.root or "") is not None:
+        raise UnknownUsageError("a request to another machine")
+    _record_values("-o", "--output")(call)
 
 
 def _record_local_request(call: ProgramCall) -> bool:

@@ -109,7 +109,7 @@ def _check_npmrc(call: ProgramCall) -> None:
             )
 
 
-def _run_query(call: ProgramCall) -> None:
+def run_query(call: ProgramCall) -> None:
     words = [word.value for word in call.args]
     if call.name == "npm" and words not in (["--version"], ["-v"]):
         _check_npmrc(call)
@@ -129,5 +129,5 @@ def _run_query(call: ProgramCall) -> None:
 
 
 PACKAGE_MANAGERS: Mapping[str, KnownProgram] = dict.fromkeys(
-    WITH_VERSION_OPTION | QUERIES.keys() | ALIASES.keys(), CustomProgram(_run_query, "runs")
+    WITH_VERSION_OPTION | QUERIES.keys() | ALIASES.keys(), CustomProgram(run_query, "runs")
 )

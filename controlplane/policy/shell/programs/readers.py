@@ -7,9 +7,10 @@ An entry is safe with these options and no others. Left out on purpose: options 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.options import OptionSpec, ParsedOptions, build_spec
 from controlplane.policy.shell.program_call import (
@@ -23,6 +24,8 @@ from controlplane.policy.shell.programs.awk import AWK
 from controlplane.policy.shell.programs.jq import run_jq
 from controlplane.policy.shell.programs.test import check_test_words, read_tested_files
 from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.wildcards import regex_to_glob
+from controlplane.policy.shell.word import Word
 
 LS = (
     "-aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I= -w= -T= --all --almost-all --author --block-size= --color? "
@@ -57,6 +60,8 @@ DIFF = (
     "--ignore-matching-lines= --text --recursive --new-file --unidirectional-new-file --exclude= --color? "
     "--label= --minimal --strip-trailing-cr --show-c-function --no-dereference --speed-large-files"
 )
+GREP_RECURSIVE = ("-r", "-R", "--recursive", "--dereference-recursive")
+NAME_FILTERS = ("--include", "-g", "--glob", "--iglob")
 SUMS = "-bctwz --binary --check --tag --text --zero --ignore-missing --quiet --status --strict --warn"
 FD = (
     "-HIusigapLF01lq -t= -e= -d= -E= -S= -c= -j= --hidden --no-ignore --unrestricted --case-sensitive "
@@ -71,8 +76,24 @@ def _grep(call: ProgramCall, parsed: ParsedOptions) -> None:
     has_pattern = parsed.has("-e", "-f", "--regexp", "--file", "--files", "--type-list")
     record_operands(call, parsed.operands, "r*" if has_pattern else "-r*")
     files = parsed.operands if has_pattern else parsed.operands[1:]
-    if not files and (call.name == "rg" or parsed.has("-r", "-R", "--recursive", "--dereference-recursive")):
+    is_recursive = call.name == "rg" or parsed.has(*GREP_RECURSIVE)
+    if not files and is_recursive:
         call.read_cwd()
+    if is_recursive:
+        _record_search(call, parsed, files)
+
+
+def _record_search(call: ProgramCall, parsed: ParsedOptions, folders: Sequence[Word]) -> None:
+    """Record the filters of a search, without one its folders: `rg --files` only lists names."""
+    recorder = call.recorder
+    add = recorder.add_listed if parsed.has("--files") else recorder.add_pattern
+    names = [word.value for word in parsed.values(*NAME_FILTERS)]
+    wanted = [name for name in names if name and not name.startswith("!")]
+    for name in wanted:
+        for path in call.list_filtered(folders, name):
+            add(path, PatternUse.FILTER)
+    for path in call.list_filtered(folders, "") if not wanted else ():
+        add(path, PatternUse.CONTENT)
 
 
 def _fd(call: ProgramCall, parsed: ParsedOptions) -> None:
@@ -80,11 +101,21 @@ def _fd(call: ProgramCall, parsed: ParsedOptions) -> None:
     record_operands(call, parsed.operands, "-r*")
     if len(parsed.operands) < 2:
         call.read_cwd()
+    names = [f"*.{word.value}" for word in parsed.values("-e", "--extension")]
+    first = parsed.operands[0].value if parsed.operands else None
+    if first and not names:
+        names = [first if parsed.has("-g", "--glob") else regex_to_glob(first)]
+    for name in names:
+        for path in call.list_filtered(parsed.operands[1:], name):
+            call.recorder.add_listed(path, PatternUse.FILTER)
 
 
 def _diff(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `diff`: a file and a directory are compared by the file of that name in the directory."""
     record_operands(call, parsed.operands, "r*")
+    if parsed.has("-r", "--recursive"):
+        for folder in call.list_filtered(parsed.operands, ""):
+            call.recorder.add_pattern(folder, PatternUse.CONTENT)
     operands = [(word, (word.value or "").rstrip("/")) for word in parsed.operands]
     recorder, resolved = call.recorder, {path: call.resolve(word) for word, path in operands if path}
     names = {
@@ -139,6 +170,13 @@ def _binutils(spec: OptionSpec) -> Callable[[ProgramCall], None]:
     return record
 
 
+def _pager(call: ProgramCall) -> None:
+    """Run `less` or `more` with the options that only change how a page looks."""
+    if any(word.prefix[:1] in {"+", ""} and word.value != "" for word in call.args):
+        raise UnclearCommandError("a pager may be given commands")
+    _reader("-NSRFXEeMmiIJsnqwrfg", marks="").record_effects(call)
+
+
 def _record_nothing(_call: ProgramCall) -> None:
     """Record nothing, whatever the arguments are."""
 
@@ -156,6 +194,8 @@ READERS: Mapping[str, KnownProgram] = {
     "cat": _reader(
         "-AbeEnstTuv --show-all --number --number-nonblank --squeeze-blank --show-ends --show-tabs"
     ),
+    # Without a terminal, as an agent runs them, they print like cat; `+` begins a command of theirs.
+    **dict.fromkeys(("less", "more"), CustomProgram(_pager)),
     "head": _reader(
         "-qvz -n= -c= --lines= --bytes= --quiet --silent --verbose", marks="option_safe takes_number"
     ),

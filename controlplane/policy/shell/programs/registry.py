@@ -8,8 +8,10 @@ from dataclasses import replace
 from controlplane.policy.shell.program_call import KnownProgram, ProgramCall
 from controlplane.policy.shell.programs.archives import ARCHIVES
 from controlplane.policy.shell.programs.git.subcommands import GIT
+from controlplane.policy.shell.programs.mktemp import MKTEMP
 from controlplane.policy.shell.programs.network import NETWORK_PROGRAMS
 from controlplane.policy.shell.programs.package_managers import PACKAGE_MANAGERS
+from controlplane.policy.shell.programs.python.program import PYTHON
 from controlplane.policy.shell.programs.readers import READERS
 from controlplane.policy.shell.programs.writers import WRITERS
 from controlplane.policy.shell.result import UnclearCommandError
@@ -22,8 +24,15 @@ PROGRAMS: Mapping[str, KnownProgram] = {
     **ARCHIVES,
     **NETWORK_PROGRAMS,
     "git": GIT,
+    "mktemp": MKTEMP,
+    "python": PYTHON,
+    "python3": PYTHON,
 }
 SYSTEM_DIRECTORIES = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
+
+
+# They print the names that they are given, and open no file.
+ECHOES = frozenset({"echo", "printf", "basename", "dirname", "ls", "true", "test"})
 
 
 def program_name(name: str) -> str:
@@ -38,4 +47,5 @@ def run_with_file_names(call: ProgramCall, words: Sequence[Word]) -> None:
     program = PROGRAMS.get(name)
     if program is None or not program.is_option_safe:
         raise UnclearCommandError(f"{call.name} passes arguments to {name or 'a program'} that are not known")
+    call.recorder.reads_listed |= name not in ECHOES
     program.record_effects(replace(call, name=name, args=tuple(words[1:])))

@@ -4,19 +4,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from controlplane.policy.shell.options import OptionSpec, ParsedOptions, build_spec
 from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.find import find
 from controlplane.policy.shell.programs.registry import run_with_file_names
-from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.result import Span, UnclearCommandError, UnknownUsageError
+from controlplane.policy.shell.shells import ANY_SHELL, SHELLS_BY_NAME, Shells
 from controlplane.policy.shell.state import CommandOutcome, StreamContent
 from controlplane.policy.shell.variables import is_harmless, is_quiet
 from controlplane.policy.shell.word import Word, to_any_file_name
 
 ShellCommand = Callable[[ProgramCall], CommandOutcome]
+RUNS_STRING = "a string is run as a command"
+# Options that leave a shell's reading of its string alone.
+SHELL_OPTION = re.compile(r"-[eluxc]+|-o|pipefail|--login|--norc|--noprofile")
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
+
+
+# Words of rtk: some stand in front of the command that it runs, others are commands of its own.
+RTK_WRAPPERS = frozenset({"proxy", "err", "test", "summary", "run"})
+RTK_OWN = frozenset(
+    [
+        "cc-economics",
+        "config",
+        "deps",
+        "discover",
+        "env",
+        "gain",
+        "hook",
+        "hook-audit",
+        "init",
+        "json",
+        "learn",
+        "log",
+        "read",
+        "rewrite",
+        "session",
+        "smart",
+        "telemetry",
+        "trust",
+        "untrust",
+        "verify",
+    ]
+)
 
 
 def _wrapper_spec(options: str) -> OptionSpec:
@@ -43,6 +76,14 @@ def _wrapper(options: str, skip: int = 0) -> ShellCommand:
         return call.run_nested(call.parse_options(spec).operands[skip:])
 
     return run
+
+
+def _rtk(call: ProgramCall) -> CommandOutcome:
+    """Run `rtk git status`, which shortens what the command behind it prints; some words are rtk's own."""
+    first = (call.args[0].value or "") if call.args else ""
+    if first in RTK_OWN or first.startswith("-") or not first:
+        raise UnknownUsageError("this command of rtk is not known")
+    return call.run_nested(call.args[1:] if first in RTK_WRAPPERS else call.args)
 
 
 def _untrusted_wrapper(reason: str, options: str = "") -> ShellCommand:
@@ -175,22 +216,51 @@ def _unknown_word(call: ProgramCall) -> Word:
     return Word(None, "", *call.span)
 
 
-def _string(call: ProgramCall) -> CommandOutcome:
-    """Run `bash -c '…'` or `eval …`: always unknown, but what the string writes is recorded."""
-    call.add_unknown("a string is run as a command")
-    # A string that is certain can at least be refused for its targets.
-    words = call.args if call.name == "eval" else _command_string(call.args)
-    if words and all(word.value is not None for word in words):
-        text = " ".join(word.value or "" for word in words)
-        call.recorder.add_nested(text, call.state.directories or (), (words[0].start, words[-1].end))
+def _eval(call: ProgramCall) -> CommandOutcome:
+    """Run `eval …`: always unknown, but what the string writes is recorded."""
+    call.add_unknown(RUNS_STRING)
+    if call.args and all(word.value is not None for word in call.args):
+        text = " ".join(word.value or "" for word in call.args)
+        _record_writes(call, text, (call.args[0].start, call.args[-1].end), call.recorder.shells)
     return CommandOutcome.from_state(call.state)
 
 
-def _command_string(args: Sequence[Word]) -> Sequence[Word]:
+def _shell(call: ProgramCall) -> CommandOutcome:
+    """Run `bash -c '…'`. A string that is certain is judged like a command of its own."""
+    if [word.value for word in call.args] == ["--version"]:
+        return CommandOutcome.from_state(call.state)
+    options, string = _split_command_string(call.args)
+    shells = SHELLS_BY_NAME.get(call.name, ANY_SHELL)
+    if string is None:
+        raise UnknownUsageError(RUNS_STRING)
+    if string.value is None:
+        raise UnclearCommandError(RUNS_STRING)
+    is_clear = call.name in SHELLS_BY_NAME and all(SHELL_OPTION.fullmatch(option) for option in options)
+    if call.recorder.exports_variables or call.state.directories is None or not is_clear:
+        call.add_unknown(RUNS_STRING)
+        _record_writes(call, string.value, string.span, shells)
+        return CommandOutcome.from_state(call.state)
+    for directory in call.state.directories:
+        analysis = call.recorder.analyse_nested(string.value, directory, shells)
+        call.recorder.add_nested(analysis, string.span)
+    return CommandOutcome.from_state(call.state)
+
+
+def _record_writes(call: ProgramCall, text: str, location: Span, shells: Shells) -> None:
+    """Record what a string writes that is unknown already: its targets may refuse it."""
+    for directory in call.state.directories or ():
+        with suppress(UnclearCommandError):
+            analysis = call.recorder.analyse_nested(text, directory, shells)
+            call.recorder.add_nested_writes(analysis, location)
+
+
+def _split_command_string(args: Sequence[Word]) -> tuple[list[str], Word | None]:
+    """Return the options in front of the string that a shell runs, and the string."""
     for index, word in enumerate(args):
         if re.fullmatch(r"-[a-z]*c", word.prefix):
-            return args[index + 1 : index + 2]
-    return ()
+            options = [option.value or "?" for option in args[: index + 1]]
+            return options, args[index + 1] if index + 1 < len(args) else None
+    return [], None
 
 
 WRAPPERS: Mapping[str, ShellCommand] = {
@@ -206,6 +276,10 @@ WRAPPERS: Mapping[str, ShellCommand] = {
     ),
     "setsid": _wrapper("-cfw --ctty --fork --wait"),
     "stdbuf": _wrapper("-i= -o= -e= --input= --output= --error="),
+    "chronic": _wrapper("-ve"),
+    "unbuffer": _wrapper(""),
+    "caffeinate": _wrapper("-dimsu -t="),
+    "rtk": _rtk,
     "nohup": _untrusted_wrapper("nohup may write nohup.out"),
     "sudo": _untrusted_wrapper(
         "runs as another user", "-EHnSk -u= -g= --user= --group= --preserve-env? --non-interactive"
@@ -214,5 +288,6 @@ WRAPPERS: Mapping[str, ShellCommand] = {
     "coproc": _coproc,
     "xargs": _xargs,
     "find": find,
-    **dict.fromkeys(("bash", "sh", "dash", "zsh", "ksh", "eval"), _string),
+    "eval": _eval,
+    **dict.fromkeys(("bash", "sh", "dash", "zsh", "ksh"), _shell),
 }

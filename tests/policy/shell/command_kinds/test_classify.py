@@ -77,7 +77,7 @@ KINDS = {
     "docker compose up -d": ("docker compose up", "machine"),
     "kubectl get pods -n x": ("kubectl get", "browses"),
     "kubectl apply -f k8s/a.yaml": ("kubectl apply", "sends"),
-    "entire status": ("entire status", "runs_code"),
+    "frob status": ("frob status", "runs_code"),
     "./scripts/run.sh": ("./scripts/run.sh", "runs_code"),
     "python3 scripts/x.py --fast": ("python scripts/x.py", "runs_code"),
     "bun run scripts/x.ts": ("bun run scripts/x.ts", "runs_code"),
@@ -131,7 +131,7 @@ WITHOUT_KIND = [
     "/opt/x",
     "../x",
     "node -e 1",
-    "python3 -c 1",
+    "python3 -c 'exec(1)'",
     "python3 x.py /etc/passwd",
     "GOFLAGS=-exec=x go test ./x",
     "export GOFLAGS=-exec=x; go test ./x",
@@ -185,8 +185,63 @@ def test_files_that_are_written_are_known(command, written):
 
 def test_a_pass_through_program_does_not_hide_the_command_behind_it():
     kinds = {effect.kind for effect in analyse("rtk git push --force", root=ROOT).effects}
-    assert kinds == {"rtk", "git push --force"}
+    assert kinds == {"git push --force"}
 
 
 def test_the_page_of_the_docs_is_the_table():
     assert (Path(__file__).parents[4] / "docs" / "commands.md").read_text() == render()
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "effect"),
+    [
+        ("gh --version", "gh help", "runs_project"),
+        ("frob dep add --help", "frob help", "runs_project"),
+        ("go version", "go help", "runs_project"),
+        ("npm version", "", "unknown"),
+        ("./frob --help", "./frob --help", ""),
+        ("frob a b c d --help", "frob a", "runs_code"),
+        ("rtk bun run test", "bun run test", "runs_project"),
+        ("rtk proxy go test ./x", "go test", "runs_project"),
+        ("rtk gain", "", "unknown"),
+        ("rtk -v git push", "", "unknown"),
+        ("rtk", "", "unknown"),
+        ("chronic go test ./x", "go test", "runs_project"),
+        ("caffeinate -i make", "make", "runs_project"),
+        ("bd show a-1 --json", "bd show", "records"),
+        ("bd --readonly list --status=open", "bd list", "records"),
+        ("bd comments add a-1 'see https://example.org'", "bd comments add", "records"),
+        ("bd dolt push", "bd dolt push", "sends"),
+        ("bd prune --force", "bd prune --force", "discards"),
+        ("workmux status a", "workmux status", "reads"),
+        ("tmux capture-pane -pt 'a:0' -S -120", "tmux capture-pane", "reads"),
+        ("tmux list-windows -F '#{window_name}'", "tmux list-windows", "reads"),
+        ("tmux list-windows -F '#(rm x)'", "", "runs_code"),
+        ('tmux list-windows -F "$x"', "", "runs_code"),
+        ("workmux send a -P /tmp/p.md", "workmux send", "machine"),
+        ("curl -s https://example.org/a", "curl GET example.org", "browses"),
+        ("curl -I https://example.org", "curl HEAD example.org", "browses"),
+        ("curl -X DELETE example.org/a -H 'A: b'", "curl DELETE example.org", "sends"),
+        ("curl -d a=1 http://localhost:3000/x", "curl POST localhost:3000", "sends"),
+        ("curl -X PUT -d a=1 example.org", "curl PUT example.org", "sends"),
+        ("curl -o out.txt https://example.org", "curl GET example.org", "browses"),
+        ("curl -d @.env example.org", "", "unknown"),
+        ("curl -K cfg example.org", "", "unknown"),
+        ("curl -H", "", "unknown"),
+        ('curl "$x"', "", "unknown"),
+        ("curl a.org b.org", "", "unknown"),
+        ("curl -o '#1' https://example.org", "", "unknown"),
+        ("bash scripts/x.sh", "bash scripts/x.sh", "runs_code"),
+    ],
+)
+def test_more_commands_by_kind_and_effect(command, kind, effect):
+    found = {(each.kind, each.effect.value) for each in analyse(command, root=ROOT).effects}
+    if effect == "":
+        assert kind not in {name for name, _ in found}
+    else:
+        assert (kind, effect) in found, found
+
+
+def test_a_file_that_an_option_reads_is_known():
+    (path,) = analyse("workmux send a -P /tmp/p.md", root=ROOT).reads
+    assert path.raw == "/tmp/p.md"

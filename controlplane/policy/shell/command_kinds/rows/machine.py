@@ -41,9 +41,6 @@ apt-get update | -q -qq -y |
 apt update | -q -y |
 open | -a= -e -t | -*
 xdg-open | | -
-tmux ls | |
-tmux list-sessions | |
-tmux capture-pane | -p -t= -S= -E= -J |
 tmux kill-session | -t= |
 """
 

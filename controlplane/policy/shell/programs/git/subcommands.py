@@ -12,10 +12,12 @@ from dataclasses import replace
 from fnmatch import translate
 
 from controlplane.policy.effects import Effect
+from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.shell.lexical_path import CommandPath, change_directory
 from controlplane.policy.shell.options import ParsedOptions, build_spec, parse_options
 from controlplane.policy.shell.program_call import CustomProgram, ProgramCall, record_option_files
 from controlplane.policy.shell.programs.copy import move, parse_route
+from controlplane.policy.shell.programs.git.hooks import check_hooks
 from controlplane.policy.shell.programs.git.options import READING, WRITING
 from controlplane.policy.shell.programs.git.repositories import check_repository
 from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
@@ -38,6 +40,7 @@ def _git(call: ProgramCall) -> None:
     command, *args = parsed.operands
     call = replace(call, args=tuple(args), state=_change_directories(call, parsed.values("-C")))
     check_repository(call, call.state.directories or ())
+    check_hooks(call)
     try:
         _run_subcommand(call, command.value or "")
     except UnclearCommandError as error:
@@ -76,6 +79,8 @@ def _change_directories(call: ProgramCall, words: Sequence[Word]) -> State:
 def _read_subcommand(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Record the operands of a reading subcommand: revisions or paths; what may be both is a path."""
     call.read_cwd()
+    for path in call.list_filtered(parsed.operands, ""):
+        call.recorder.add_listed(path, PatternUse.CONTENT)
     _read_named(call, parsed, parsed.operands)
 
 
