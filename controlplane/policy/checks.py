@@ -35,6 +35,7 @@ from controlplane.policy.paths.resolve import ResolvedTarget, UnresolvedPath, re
 from controlplane.policy.rules import constraints, effect_rules, path_rules, stale_files
 from controlplane.policy.rules.path_rules import DenialCode
 
+STAYS_OUTSIDE = "the shell stays outside of the workspace, where a later command would run"
 MUTATION_CLASSES = ("AST_REFACTOR", "INTENT_EVOLUTION")
 
 CONFLICT_ERROR_TYPES = {
@@ -143,6 +144,7 @@ def _evaluate_safe(call_targets: CallTargets, context: EvaluationContext) -> Eva
     violations = (
         *_check_reads(4, reads + matched, unresolved, context),
         *_check_patterns(4, call_targets, context),
+        *_check_directories(4, call_targets, context),
         *_check_effects(4, _list_enforced(call_targets, context), context),
     )
     return Evaluation(call_targets, violations, reads=_to_targets(reads))
@@ -178,6 +180,22 @@ def _check_reads(
     ignored = tuple(name for name in names if name is not None)
     if ignored:
         yield _violation(step, path_rules.IGNORED, context.snapshot, offending=ignored)
+
+
+def _check_directories(
+    step: int, call_targets: CallTargets, context: EvaluationContext
+) -> Iterator[Violation]:
+    """Yield that a command may leave its shell outside of the workspace, where policy opens no place.
+
+    A client that keeps one shell would run the next command there, and that one may not say so.
+    """
+    _, unresolved = resolve_targets(call_targets.left_in, context.call, context.filesystem)
+    if context.policy.reads_outside_workspace == "allow":
+        return
+    for each in outside.list_refused(unresolved, context, writing=False):
+        yield from _check_effects(
+            step, (PartEffect(f"cd {each.path}", "", Effect.UNKNOWN, STAYS_OUTSIDE),), context
+        )
 
 
 def _check_patterns(step: int, call_targets: CallTargets, context: EvaluationContext) -> Iterator[Violation]:
@@ -219,6 +237,7 @@ def _evaluate_destructive(
         violations += _check_conflicts(conflicts, context)
     violations += _check_workspace_rules(writes, call_targets.input, context)
     violations += _check_effects(6, call_targets.effects, context)
+    violations += _check_directories(6, call_targets, context)
     return Evaluation(call_targets, tuple(violations), _to_targets(writes), _to_targets(reads), conflicts)
 
 

@@ -58,4 +58,5 @@ class RawTargets:
     effects: list[PartEffect] = field(default_factory=list)
     wildcard_names: list[RawPath] = field(default_factory=list)
     patterns: list[RawPattern] = field(default_factory=list)
+    left_in: list[RawPath] = field(default_factory=list)  # where a command may leave its shell
     is_unread: bool = False  # too large to be read, so whatever the tool may do is possible

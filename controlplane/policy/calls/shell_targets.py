@@ -17,11 +17,9 @@ from controlplane.policy.paths.canonical import (
     CanonicalPath,
     InvalidPath,
     canonicalize,
-    to_absolute,
     to_printable,
 )
 from controlplane.policy.paths.raw_path import RawPath, strip_trailing_slash
-from controlplane.policy.rules.places import compile_places, to_place_path
 from controlplane.policy.shell import ShellAnalysis, ShellPath, analyse, analyse_powershell
 from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.programs.registry import program_name
@@ -34,7 +32,6 @@ from controlplane.policy.shell.shells import (
 from controlplane.policy.shell.variables import is_harmless
 
 _LISTS_OF_COMMANDS = frozenset({"commands"})
-ENDS_OUTSIDE = "the shell stays outside of the workspace, where a later command would run"
 
 # A command line and, where the command is a patch and nothing else, that patch.
 _CommandLine = tuple[str, str | None]
@@ -82,8 +79,9 @@ def _analyse_commands(
             filesystem=tool_input.filesystem,
         )
         _add_analysis(targets, analysis, command, tool_input.policy.hosts)
-        if isinstance(start, CanonicalPath) and _ends_outside(analysis, tool_input):
-            targets.unknown.append(Unknown(command, ENDS_OUTSIDE))
+        outside = [each for each in analysis.directories or () if not is_inside(each)]
+        if isinstance(start, CanonicalPath):
+            targets.left_in.extend(RawPath(directory, None, op="read") for directory in outside)
     if isinstance(start, InvalidPath):
         # Like a file that is read, so that the directory outside the workspace is denied by itself.
         targets.reads.append(RawPath(directory, call.cwd, op="read"))
@@ -95,32 +93,6 @@ def _find_shells(tool_input: ToolInput) -> Shells:
     if isinstance(shell, str):
         return SHELLS_BY_NAME.get(program_name(shell), ANY_SHELL)
     return SHELLS_OF_BASH_TOOL if tool_input.call.tool == "Bash" else ANY_SHELL
-
-
-def _ends_outside(analysis: ShellAnalysis, tool_input: ToolInput) -> bool:
-    """Return whether a command may leave its shell outside of the workspace, where policy opens no place.
-
-    A client that keeps one shell would run the next command there, and that one may not say so.
-    """
-    outside = [each for each in analysis.directories or () if not is_inside(each)]
-    if not outside or tool_input.policy.reads_outside_workspace == "allow":
-        return False
-    if not all(_is_canonical(path.raw, path.cwd, tool_input) for path in (*analysis.reads, *analysis.writes)):
-        return False  # refused for what it names out there
-    return any(not _is_open(directory, tool_input) for directory in outside)
-
-
-def _is_canonical(raw: str, cwd: str | None, tool_input: ToolInput) -> bool:
-    found = canonicalize(raw, root=tool_input.call.root, cwd=cwd, writing=False)
-    return isinstance(found, CanonicalPath)
-
-
-def _is_open(directory: str, tool_input: ToolInput) -> bool:
-    root = tool_input.call.root
-    if _is_canonical(directory, None, tool_input):
-        return True
-    place = to_place_path(to_absolute(directory, root=root, cwd=None) or directory)
-    return compile_places(tool_input.policy.places).permits(place, writing=False, recursive=False)
 
 
 def _check_settings(tool_input: ToolInput) -> Iterator[Unknown]:

@@ -52,6 +52,7 @@ class CallTargets:
     unknown: tuple[Unknown, ...] = ()
     wildcard_names: tuple[RawPath, ...] = ()  # as in `RawTargets`
     patterns: tuple[RawPattern, ...] = ()
+    left_in: tuple[RawPath, ...] = ()
     effects: tuple[PartEffect, ...] = ()
     input_error: str | None = None
     input: Any = None  # what the tool gets, out of any MCP wrapper
@@ -95,6 +96,7 @@ def find_targets(
         tuple(targets.unknown),
         tuple(targets.wildcard_names),
         tuple(targets.patterns),
+        tuple(targets.left_in),
         (*(tuple(targets.effects) if _is_external(resolved) else _complete_effects(targets)), *settings),
         input=resolved.input,
     )
