@@ -35,7 +35,6 @@ from controlplane.policy.paths.resolve import ResolvedTarget, UnresolvedPath, re
 from controlplane.policy.rules import constraints, effect_rules, path_rules, stale_files
 from controlplane.policy.rules.path_rules import DenialCode
 
-STAYS_OUTSIDE = "the shell stays outside of the workspace, where a later command would run"
 MUTATION_CLASSES = ("AST_REFACTOR", "INTENT_EVOLUTION")
 
 CONFLICT_ERROR_TYPES = {
@@ -185,17 +184,9 @@ def _check_reads(
 def _check_directories(
     step: int, call_targets: CallTargets, context: EvaluationContext
 ) -> Iterator[Violation]:
-    """Yield that a command may leave its shell outside of the workspace, where policy opens no place.
-
-    A client that keeps one shell would run the next command there, and that one may not say so.
-    """
-    _, unresolved = resolve_targets(call_targets.left_in, context.call, context.filesystem)
-    if context.policy.reads_outside_workspace == "allow":
-        return
-    for each in outside.list_refused(unresolved, context, writing=False):
-        yield from _check_effects(
-            step, (PartEffect(f"cd {each.path}", "", Effect.UNKNOWN, STAYS_OUTSIDE),), context
-        )
+    for path in outside.list_left_in(call_targets.left_in, context):
+        part = PartEffect(f"cd {path}", "", Effect.UNKNOWN, outside.STAYS_OUTSIDE)
+        yield from _check_effects(step, (part,), context)
 
 
 def _check_patterns(step: int, call_targets: CallTargets, context: EvaluationContext) -> Iterator[Violation]:

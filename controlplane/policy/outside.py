@@ -7,8 +7,22 @@ from collections.abc import Iterable
 from controlplane.policy.evaluation import EvaluationContext
 from controlplane.policy.model import Reason
 from controlplane.policy.paths.canonical import to_absolute
-from controlplane.policy.paths.resolve import UnresolvedPath
+from controlplane.policy.paths.raw_path import RawPath
+from controlplane.policy.paths.resolve import UnresolvedPath, resolve_targets
 from controlplane.policy.rules.places import compile_places, to_place_path
+
+STAYS_OUTSIDE = "the shell stays outside of the workspace, where a later command would run"
+
+
+def list_left_in(directories: tuple[RawPath, ...], context: EvaluationContext) -> list[str]:
+    """Return where a command may leave its shell outside of the workspace, and policy opens no place.
+
+    A client that keeps one shell would run the next command there, and that one may not say so.
+    """
+    if not directories or context.policy.reads_outside_workspace == "allow":
+        return []
+    _, unresolved = resolve_targets(directories, context.call, context.filesystem)
+    return [each.path for each in list_refused(unresolved, context, writing=False)]
 
 
 def list_refused(

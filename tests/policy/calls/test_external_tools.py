@@ -91,3 +91,8 @@ def test_an_input_may_say_where_to_store():
 )
 def test_what_a_getter_gets_is_no_verb(name, effect):
     assert describe_tool(name, {}, {}).effect == effect
+
+
+def test_an_input_of_too_many_fields_may_hold_a_statement():
+    assert describe_tool("mcp__db__query", {str(number): 1 for number in range(300)}, {}).effect == "unknown"
+    assert describe_tool("mcp__db__query", "x", {}).effect == "fetches"

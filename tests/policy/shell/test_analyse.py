@@ -177,3 +177,8 @@ def test_too_many_files_are_not_searched_for_a_name(tmp_path, monkeypatch):
     monkeypatch.setattr("controlplane.policy.shell.wildcards.MAX_NAMES", 1)
     disk = Scratch(tmp_path / "base").filesystem()
     assert writes("find src -name '*.ts' -delete", filesystem=disk) == [("", "src")]
+
+
+def test_a_count_of_a_script_is_read_by_no_program():
+    assert analyse("TODO_COUNT=$(ls | wc -l); echo $TODO_COUNT").safe
+    assert reasons("GIT_CONFIG_COUNT=1; git status")

@@ -97,3 +97,9 @@ def test_a_listed_command_loses_its_unknown_but_keeps_its_targets():
     analysis = analyse("curl -o out.txt https://example.org", safe_commands=("curl *",))
     assert [path.raw for path in analysis.writes] == ["out.txt"]
     assert not analysis.unknown
+
+
+def test_a_listed_command_is_trusted_with_what_no_table_knows_of_it():
+    analysis = analyse("wget -O out.txt https://example.org", safe_commands=("wget *",))
+    assert [path.raw for path in analysis.writes] == ["out.txt"]
+    assert not analysis.unknown

@@ -22,7 +22,7 @@ def is_known(command, shell, **where):
         "(( 1 > 2 ))",
         "for ((i = 0; i < 2; i++)); do :; done",
         "echo &> src/b.txt rm docs/g.md",
-        "echo x > $'src/b.txt'",
+        "echo $'it\\'s; x'",
         "touch src/{a/../x,b/../x}",
     ],
 )

@@ -232,6 +232,11 @@ def test_the_page_of_the_docs_is_the_table():
         ("curl a.org b.org", "", "unknown"),
         ("curl -o '#1' https://example.org", "", "unknown"),
         ("bash scripts/x.sh", "bash scripts/x.sh", "runs_code"),
+        ("gh api --paginate x", "gh api GET", "fetches"),
+        ("gh api -XPATCH x", "gh api PATCH", "sends"),
+        ('gh api "$x"', "", "sends"),
+        ("gh api --frob x", "", "sends"),
+        ('git commit --message="$x"', "git commit", "records"),
     ],
 )
 def test_more_commands_by_kind_and_effect(command, kind, effect):

@@ -27,7 +27,15 @@ def test_a_new_name_is_known(command, written):
 
 
 @pytest.mark.parametrize(
-    "command", ["mktemp a b", "mktemp abc", "mktemp -p $x", "mktemp -u", "f=$(mktemp docs/XXX); echo > $f"]
+    "command",
+    [
+        "mktemp a b",
+        "mktemp abc",
+        "mktemp -p $x",
+        'mktemp -p "$x"',
+        "mktemp -u",
+        "f=$(mktemp docs/XXX); echo > $f",
+    ],
 )
 def test_other_names_are_not(command):
     assert reasons(command)

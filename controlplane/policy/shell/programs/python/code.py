@@ -137,8 +137,6 @@ class _Checker:
             if alias.name not in NAMES:
                 raise _unclear(f"the module {alias.name[:40]}")
             top = alias.name.partition(".")[0]
-            if alias.asname is None and top not in NAMES:
-                raise _unclear(f"the module {top[:40]}")
             self.modules[alias.asname or top] = alias.name if alias.asname else top
 
     def _import_names(self, node: ast.ImportFrom) -> None:
