@@ -30,11 +30,11 @@ class ScopeEffect:
 
 
 def find_scope_effect(
-    patterns: Iterable[str], present: Iterable[str], known: KnownFiles, others: Iterable[Intent]
+    patterns: Iterable[str], found: Iterable[str], known: KnownFiles, others: Iterable[Intent]
 ) -> ScopeEffect:
     """Compare a scope with the present one of its intent. `others` are the other open intents."""
     scope, now = (
-        Scope.from_patterns(tuple(each), case_insensitive=known.ignore_case) for each in (patterns, present)
+        Scope.from_patterns(tuple(each), case_insensitive=known.ignore_case) for each in (patterns, found)
     )
     overlaps = []
     for other in others:

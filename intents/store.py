@@ -50,8 +50,8 @@ class RegistryChanges:
 
         An id that was removed earlier goes on with its old revision numbers: they are unique per id.
         """
-        present = Intent.objects.for_workspace(self._workspace_id)
-        last_position = present.aggregate(last=Max("position"))["last"] or 0
+        found = Intent.objects.for_workspace(self._workspace_id)
+        last_position = found.aggregate(last=Max("position"))["last"] or 0
         last_numbers = self._last_revision_numbers([values.intent_id for values in new_values])
         intents = []
         for position, values in enumerate(new_values, last_position + 1):

@@ -27,13 +27,13 @@ def record_trace(
 
     Raise `MutationFieldError` or `DuplicateIdError`.
     """
-    problems = data.get("problems")
-    if isinstance(problems, list):
-        problems = "\n".join(str(problem) for problem in problems)
+    errors = data.get("problems")
+    if isinstance(errors, list):
+        errors = "\n".join(str(problem) for problem in errors)
     fields = {name: value for name, value in data.items() if name != "problems"}
     mutation = Mutation(
         **fields,
-        problems=to_storable(str(problems)) if problems else None,
+        problems=to_storable(str(errors)) if errors else None,
         computed_class=compute_mutation_class(session, data, reported) if with_class else None,
         symbols=find_reported_symbols(session, data, reported) if with_class else (),
         is_new_file=is_new_file(session, data, reported),

@@ -210,10 +210,10 @@ class ControlPlane:
     def _decide(self, call: dict[str, Any], wait_seconds: float) -> Decision:
         try:
             answer = self._ask("POST", "gate", call, wait_seconds)
-        except Refused as refused:
-            answer = refused.answer
+        except Refused as denied:
+            answer = denied.answer
             if answer.get("decision") != "deny":
-                return _deny_unasked(refused)
+                return _deny_unasked(denied)
         except Exception as error:  # an input that is no JSON, and whatever else: it was not asked
             return _deny_unasked(error)
         verdict = answer.get("decision")

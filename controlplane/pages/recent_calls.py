@@ -45,14 +45,14 @@ def list_recent_calls(workspace_id: int, limit: int, *, above: int = 0) -> list[
 
 def _to_recent_call(entry: LedgerEntry) -> RecentCall:
     body = read_body(entry) or {}
-    verb, subject, subject_kind = _describe_call(entry, body)
+    action, subject, subject_kind = _describe_call(entry, body)
     return RecentCall(
         number=entry.pk,
         at=entry.received_at,
         outcome="override" if "override" in body else entry.outcome,
         agent=agent_title(entry.agent),
         session_id=entry.session_id,
-        text=verb,
+        text=action,
         object=subject[:MAX_OBJECT_LENGTH],
         object_is=subject_kind,
     )
@@ -61,14 +61,14 @@ def _to_recent_call(entry: LedgerEntry) -> RecentCall:
 def _describe_call(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, str]:
     """Return verb, object and kind of object. A call without targets shows what it reads."""
     resolved = resolve_tool(ToolCall(tool=entry.tool, input=body.get("input"), agent=entry.agent))
-    verb = call_verb(entry.tool, body.get("input"), entry.agent)
+    action = call_verb(entry.tool, body.get("input"), entry.agent)
     if resolved.tool and ROW_KINDS.get(resolved.tool.kind) == "shell":
-        return verb, next(iter(extract_command(resolved).strip().splitlines()), ""), "command"
+        return action, next(iter(extract_command(resolved).strip().splitlines()), ""), "command"
     paths = body.get("targets") or _list_read_paths(resolved)
     if not paths:
-        return verb, "", "text"
+        return action, "", "text"
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return verb, paths[0] + more, "text" if more else "path"
+    return action, paths[0] + more, "text" if more else "path"
 
 
 def _list_read_paths(resolved: ResolvedTool) -> list[str]:

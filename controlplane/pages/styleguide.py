@@ -198,7 +198,7 @@ def shell_sample(now: datetime) -> dict[str, Any]:
     sample = edit_sample(now)
     once, session, _, scope = grant_samples("dist/**")
     once |= {"label": "This command once", "detail": "This text, this folder.", "effect": "Both parts run."}
-    refused = {"enabled": False, "pattern": "", "files": [], "warning": ""}
+    denied = {"enabled": False, "pattern": "", "files": [], "warning": ""}
     return sample | {
         "id": "sample-ending",
         "key": "sample-ending",
@@ -212,8 +212,8 @@ def shell_sample(now: datetime) -> dict[str, Any]:
         "irreversible": True,
         "grants": [
             once,
-            session | refused | {"disabled_reason": "the command deletes files"},
-            scope | refused | {"disabled_reason": "no pattern covers unknown targets"},
+            session | denied | {"disabled_reason": "the command deletes files"},
+            scope | denied | {"disabled_reason": "no pattern covers unknown targets"},
         ],
         "preview": {
             "note": "2 parts, run in / of the workspace",

@@ -215,8 +215,8 @@ def _evaluate_destructive(
     matched, _ = resolve_targets(call_targets.wildcard_names, context.call, context.filesystem)
     writes = _with_moved_content(writes, context)
     if unresolved:
-        refused = outside.list_refused(unresolved, context, writing=True)
-        violations += _check_unresolved(6, refused, context)
+        denied = outside.list_refused(unresolved, context, writing=True)
+        violations += _check_unresolved(6, denied, context)
     if reads or unresolved_reads:
         violations += _check_reads(6, reads + matched, unresolved_reads, context)
         violations += _check_patterns(6, call_targets, context)
@@ -294,8 +294,8 @@ def must_contain(evaluation: Evaluation, context: EvaluationContext) -> bool:
         return False
     if context.policy.containment == "all":
         return True
-    refused = effect_rules.find_refused(evaluation.call_targets.effects, context.snapshot)
-    parts = [part for part, word in refused if word is Permission.CONTAIN]
+    denied = effect_rules.find_refused(evaluation.call_targets.effects, context.snapshot)
+    parts = [part for part, word in denied if word is Permission.CONTAIN]
     grants = [grant for grant in context.snapshot.grants if grant.kind != "once"]
     return bool(parts) and not effect_rules.grants_cover(parts, grants)
 
@@ -304,12 +304,12 @@ def _check_effects(
     step: int, effects: Iterable[PartEffect], context: EvaluationContext
 ) -> Iterator[Violation]:
     """Yield what nobody has permitted: first what nobody may approve, then what a person is asked about."""
-    refused = effect_rules.find_refused(effects, context.snapshot)
+    denied = effect_rules.find_refused(effects, context.snapshot)
     if can_contain(context):
         # What the client runs over a view of the workspace is judged by what it changed.
-        refused = [(part, word) for part, word in refused if word is not Permission.CONTAIN]
+        denied = [(part, word) for part, word in denied if word is not Permission.CONTAIN]
     for is_final in (True, False):
-        parts = tuple(part for part, word in refused if (word is Permission.DENY) is is_final)
+        parts = tuple(part for part, word in denied if (word is Permission.DENY) is is_final)
         if parts:
             error = messages.render_effects(parts, is_final=is_final)
             code = (ErrorType.SCOPE_VIOLATION, Reason.UNKNOWN_TARGET)

@@ -205,12 +205,12 @@ def _list_unknown(evaluation: Evaluation) -> tuple[Unknown, ...]:
     """Return the parts that a person is shown: what is unknown, and what nobody has permitted."""
     unknown = evaluation.call_targets.unknown
     named = {(part.text, part.start) for part in unknown}
-    refused = (
+    denied = (
         Unknown(effect.part, effect.why, effect.start, effect.end)
         for effect in evaluation.refused
         if (effect.part, effect.start) not in named
     )
-    return (*unknown, *refused)
+    return (*unknown, *denied)
 
 
 def _override(

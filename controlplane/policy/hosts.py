@@ -31,8 +31,8 @@ def is_listed(host: str, patterns: Iterable[str]) -> bool:
     """
     name = host.lower().rstrip(".")
     for pattern in patterns:
-        folded = pattern.lower()
-        if name == folded or (folded.startswith("*.") and name.endswith(folded[1:])):
+        normalized = pattern.lower()
+        if name == normalized or (normalized.startswith("*.") and name.endswith(normalized[1:])):
             return True
     return False
 

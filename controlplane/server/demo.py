@@ -144,7 +144,7 @@ def _replace_lost_token(workspace: Workspace, role: str, saved: DemoCredentials)
 
 def describe_demo(seeded: SeededDemo) -> str:
     """Return what a reader needs to begin: address, accounts, tokens, and what to click."""
-    people = [
+    users = [
         f"  {name:<5} {PEOPLE[name].label!s:<9} {word}" for name, word in seeded.credentials.passwords.items()
     ]
     tokens = [f"  {role:<9} {text}" for role, text in seeded.credentials.tokens.items()]
@@ -152,7 +152,7 @@ def describe_demo(seeded: SeededDemo) -> str:
         [
             "",
             f"Open {settings.PUBLIC_URL}/ and sign in:",
-            *people,
+            *users,
             "Tokens for the REST API, each with one role:",
             *tokens,
             f"The agent works in {seeded.repository}.",

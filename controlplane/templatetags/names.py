@@ -77,8 +77,8 @@ def call_verb(tool: str, data: Any, agent: str) -> str:
     if tool == HANDSHAKE_TOOL:
         return "Select intent"
     resolved = resolve_tool(ToolCall(tool=tool, input=data, agent=agent))
-    verb = tool_verb(resolved.tool or _find_in_any_table(str(resolved.name)))
-    return f"{verb} {tool}".strip() if verb == OTHER_VERB else verb
+    action = tool_verb(resolved.tool or _find_in_any_table(str(resolved.name)))
+    return f"{action} {tool}".strip() if action == OTHER_VERB else action
 
 
 @cache

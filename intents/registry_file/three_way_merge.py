@@ -40,19 +40,20 @@ class MergeResult:
     conflicts: tuple[MergeConflict, ...] = ()
 
 
-def merge(key: str, base: Document, registry: Document, folder: Document, prefer: str = "") -> MergeResult:
+def merge(key: str, base: Document, registry: Document, directory: Document, prefer: str = "") -> MergeResult:
     """Merge one document. `prefer` names the side that wins conflicts, "" for neither."""
-    if folder in (registry, base):
+    if directory in (registry, base):
         return _agree(registry)
     if registry == base:
-        return _agree(folder)
-    if registry is None or folder is None:
-        sides = {"registry": registry, "folder": folder}
+        return _agree(directory)
+    if registry is None or directory is None:
+        sides = {"registry": registry, "folder": directory}
         if prefer:
             return _agree(sides[prefer])
-        return MergeResult(registry, folder, base, (MergeConflict(key, ALL_FIELDS, base, registry, folder),))
-    merged, conflicts = _merge_fields(key, base or {}, registry, folder, prefer)
-    return MergeResult(registry, folder, base, conflicts) if conflicts else _agree(merged)
+        conflict = MergeConflict(key, ALL_FIELDS, base, registry, directory)
+        return MergeResult(registry, directory, base, (conflict,))
+    merged, conflicts = _merge_fields(key, base or {}, registry, directory, prefer)
+    return MergeResult(registry, directory, base, conflicts) if conflicts else _agree(merged)
 
 
 def _agree(document: Document) -> MergeResult:
@@ -60,12 +61,12 @@ def _agree(document: Document) -> MergeResult:
 
 
 def _merge_fields(
-    key: str, base: Mapping[str, Any], registry: Mapping[str, Any], folder: Mapping[str, Any], prefer: str
+    key: str, base: Mapping[str, Any], registry: Mapping[str, Any], directory: Mapping[str, Any], prefer: str
 ) -> tuple[dict[str, Any], tuple[MergeConflict, ...]]:
     merged: dict[str, Any] = {}
     conflicts = []
-    for name in dict.fromkeys((*registry, *folder)):
-        before, in_registry, in_file = base.get(name), registry.get(name), folder.get(name)
+    for name in dict.fromkeys((*registry, *directory)):
+        before, in_registry, in_file = base.get(name), registry.get(name), directory.get(name)
         if in_file in (in_registry, before):
             merged[name] = in_registry
         elif in_registry == before:

@@ -55,8 +55,8 @@ def apply_recommendations(workspace: Workspace, starter: Starter, *, actor: str)
         locked = Workspace.objects.select_for_update().get(pk=workspace.pk)
         missing = find_missing(locked, starter)
         if missing.ignored:
-            present = locked.intentignore.rstrip("\n")
-            text = "\n".join((present, *missing.ignored, "")) if present else starter.intentignore
+            found = locked.intentignore.rstrip("\n")
+            text = "\n".join((found, *missing.ignored, "")) if found else starter.intentignore
             intentignore.save_intentignore(locked, text, actor=actor)
         policy = read_policy(locked)
         additions = {
@@ -74,8 +74,8 @@ def apply_recommendations(workspace: Workspace, starter: Starter, *, actor: str)
 
 
 def _find_missing_places(
-    starter: Starter, present: Iterable[Mapping[str, str]]
+    starter: Starter, found: Iterable[Mapping[str, str]]
 ) -> tuple[Mapping[str, str], ...]:
     """Return the places whose pattern the workspace does not name: its own word on a folder stays."""
-    patterns = {place["pattern"] for place in present}
+    patterns = {place["pattern"] for place in found}
     return tuple(place for place in starter.places if place["pattern"] not in patterns)

@@ -95,9 +95,9 @@ class ExplainView(WorkspaceView):
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > MAX_BODY_BYTES:
             raise GateInputError(TOO_LONG)
-        asked, viewpoint = parse_body(request.data, size)
-        snapshot = steps.read_snapshot_for_token(self.bearer, asked, viewpoint)
-        return Response(steps.render_explanation(steps.explain_call(asked.call, snapshot), asked))
+        requested, viewpoint = parse_body(request.data, size)
+        snapshot = steps.read_snapshot_for_token(self.bearer, requested, viewpoint)
+        return Response(steps.render_explanation(steps.explain_call(requested.call, snapshot), requested))
 
 
 def parse_body(data: Any, size: int) -> tuple[GateRequest, Viewpoint | None]:

@@ -108,11 +108,11 @@ def _render_page(request: MemberRequest, data: ExplainInput, **found: Any) -> Ht
 
 def _explain_input(workspace: Workspace, data: ExplainInput) -> dict[str, Any]:
     try:
-        asked = form.build_request(data)
-        snapshot = read_snapshot_at(workspace.pk, asked, form.parse_viewpoint(data))
+        requested = form.build_request(data)
+        snapshot = read_snapshot_at(workspace.pk, requested, form.parse_viewpoint(data))
     except DomainError as error:
         return {"error": error.error}
-    return {"result": build_result(explain_call(asked.call, snapshot))}
+    return {"result": build_result(explain_call(requested.call, snapshot))}
 
 
 def _explain_entry(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:

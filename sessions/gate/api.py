@@ -55,12 +55,12 @@ class Reply:
 
 def answer_steps(bearer: Bearer, data: Any, size: int, resumed: str = "") -> Steps[Reply]:
     """Answer a decoded body of `size` bytes. `resumed` is the approval that the request was held for."""
-    began = time.perf_counter()
+    started = time.perf_counter()
     gate_request = parse_gate_request(data, size)
     if resumed:
         gate_request = replace(gate_request, resumed=resumed)
     answer = yield from check_steps(bearer, gate_request)
-    observe_decision(answer["decision"], time.perf_counter() - began)
+    observe_decision(answer["decision"], time.perf_counter() - started)
     return Reply(answer, _hold_headers(answer, gate_request.wait_seconds, resumed))
 
 

@@ -94,10 +94,10 @@ def build_chart(days: Sequence[DayFigures], changes: Iterable[tuple[date, str]])
 
 def build_spark(numbers: Sequence[int]) -> str:
     """Return the path of a bar for each number, `SPARK_WIDTH` by `SPARK_HEIGHT`."""
-    highest, step = max(numbers, default=0), SPARK_WIDTH / max(1, len(numbers))
+    largest, step = max(numbers, default=0), SPARK_WIDTH / max(1, len(numbers))
     width = f"{step * 0.7:.1f}"
     bars = (
-        f"M{index * step:.1f} {SPARK_HEIGHT}h{width}v-{SPARK_HEIGHT * number / highest:.1f}h-{width}z"
+        f"M{index * step:.1f} {SPARK_HEIGHT}h{width}v-{SPARK_HEIGHT * number / largest:.1f}h-{width}z"
         for index, number in enumerate(numbers)
         if number
     )

@@ -124,7 +124,7 @@ def list_rule_rows(workspace_id: int) -> list[RuleRow]:
 
 def _build_rule_row(rule: WorkspaceRule, now: datetime) -> RuleRow:
     learned, last = rule.learned_from, rule.last_used_at or rule.created_at
-    people = learned.get("people", ())
+    users = learned.get("people", ())
     return RuleRow(
         id=rule.public_id,
         number=rule.number,
@@ -134,7 +134,7 @@ def _build_rule_row(rule: WorkspaceRule, now: datetime) -> RuleRow:
         created_at=rule.created_at,
         uses=rule.uses,
         last_used_at=rule.last_used_at,
-        learned_from=f"{learned['approved']} by {len(people)} people" if learned.get("approved") else "",
+        learned_from=f"{learned['approved']} by {len(users)} people" if learned.get("approved") else "",
         removed_by=rule.removed_by,
         is_unused=now - last > UNUSED,
     )

@@ -187,8 +187,8 @@ def _read_commands(decision: LedgerEntry, body: Mapping[str, Any]) -> list[str]:
 
 def _choose_command(commands: list[str], named: str | None) -> str:
     """Return the command of a call that was named by its text; else all of them."""
-    wanted = _to_stored(named or "")
-    return next((command for command in commands if command.strip() == wanted), "\n".join(commands))
+    expected = _to_stored(named or "")
+    return next((command for command in commands if command.strip() == expected), "\n".join(commands))
 
 
 def _to_stored(command: str) -> str:

@@ -77,7 +77,7 @@ async def _handle(
         raise caller
     if agent not in AGENTS:
         raise GateInputError(f"agent must be one of {', '.join(AGENTS)}: correct the hook's input.")
-    began = time.perf_counter()
+    started = time.perf_counter()
     payload = _build_payload(arguments)
     hook, gate_request = parse_hook(
         agent, event, payload, len(json.dumps(payload, ensure_ascii=False).encode())
@@ -88,7 +88,7 @@ async def _handle(
     if result.approval and seconds:
         result = await _wait_for_decision(request, result, seconds)
     if result.decision:
-        observe_decision(result.decision, time.perf_counter() - began)
+        observe_decision(result.decision, time.perf_counter() - started)
     return result.answer
 
 

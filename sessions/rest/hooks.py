@@ -73,11 +73,11 @@ def add_wait_seconds(payload: Any, wait: str | None) -> Any:
 
 def answer_steps(bearer: Bearer, hook: Hook, payload: Any, size: int, resumed: str = "") -> Steps[Reply]:
     """Answer a decoded payload of `size` bytes. `resumed` is the approval that the request was held for."""
-    began = time.perf_counter()
+    started = time.perf_counter()
     call, gate_request = parse_hook(hook.agent, hook.event, payload, size)
     result = yield from hook_steps(HookRequest(bearer, call, gate_request))
     if result.decision:
-        observe_decision(result.decision, time.perf_counter() - began)
+        observe_decision(result.decision, time.perf_counter() - started)
     client = find_client(hook.agent)
     headers = {DECISION_HEADER: result.decision} if result.decision else {}
     seconds = min(gate_request.wait_seconds, client.max_wait_seconds)

@@ -147,10 +147,10 @@ class RequestScopeView(SessionViewBase):
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         data = self.validate(schema.RequestScopeBody)
-        wanted = ScopeRequest(
+        expected = ScopeRequest(
             tuple(data.get("patterns") or ()), tuple(data.get("kinds") or ()), data["access"], data["reason"]
         )
-        approval = request_scope(self.get_session(session_id), wanted)
+        approval = request_scope(self.get_session(session_id), expected)
         return Response(represent_approval(approval), status=201)
 
 

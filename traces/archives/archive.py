@@ -316,11 +316,11 @@ def _restore_tile(workspace_id: int, tile: Sequence[ArchivedEntry]) -> int:
         rows = [entry.pk for entry in entries]
         list(LedgerEntry.objects.select_for_update().filter(pk__in=rows).order_by("pk").values_list("pk"))
         redacted = list_redacted_ids(workspace_id)
-        present = set(LedgerBody.objects.filter(pk__in=rows).values_list("pk", flat=True))
+        found = set(LedgerBody.objects.filter(pk__in=rows).values_list("pk", flat=True))
         missing = [
             {"entry_id": entry.pk, "salt": archived.salt, "body": archived.body}
             for archived, entry in zip(tile, entries, strict=True)
-            if archived.body is not None and entry.pk not in redacted | present
+            if archived.body is not None and entry.pk not in redacted | found
         ]
         insert_rows(LedgerBody, missing)
     return len(missing)

@@ -313,9 +313,9 @@ def _tidy_text(text: str) -> str:
     return str(to_storable("\n".join(line.rstrip() for line in text.strip().splitlines())))
 
 
-def _compute_signature(section: LessonSection, files: Sequence[str], problems: str) -> str:
+def _compute_signature(section: LessonSection, files: Sequence[str], errors: str) -> str:
     """Hash a lesson. Case, white space, punctuation at the ends and the order of files don't matter."""
     about = sorted(files) if len(files) > 1 else "".join(files)
-    folded = " ".join(unicodedata.normalize("NFC", problems).casefold().split())
-    normal = folded.lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS) or folded
+    normalized = " ".join(unicodedata.normalize("NFC", errors).casefold().split())
+    normal = normalized.lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS) or normalized
     return hashlib.sha256(encode([section.value, about, normal])).hexdigest()

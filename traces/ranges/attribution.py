@@ -63,15 +63,15 @@ def attribute_lines(
         else:
             remaining.append(claim)
     # The present text before older versions: what still holds now needs no guess about clocks.
-    present = trace_lines(b"".join(versions[-1].lines), remaining, max_hashed=MAX_HASHED_BYTES // 4)
-    unmatched = {*present.changed, *present.unchecked}
+    found = trace_lines(b"".join(versions[-1].lines), remaining, max_hashed=MAX_HASHED_BYTES // 4)
+    unmatched = {*found.changed, *found.unchecked}
     for claim in remaining:
         match = search.find_before(claim) if is_checkable(claim) and claim.key in unmatched else None
         if match is not None:
             _assign(attribution, texts, claim, *match)
             unmatched.discard(claim.key)
-    _assign_present(attribution, texts[-1], history, present)
-    unchecked = set(present.unchecked)
+    _assign_present(attribution, texts[-1], history, found)
+    unchecked = set(found.unchecked)
     attribution.unproven = [claim.key for claim in remaining if claim.key in unmatched - unchecked]
     attribution.unchecked = [claim.key for claim in remaining if claim.key in unmatched & unchecked]
     return attribution

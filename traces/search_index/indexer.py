@@ -101,8 +101,8 @@ def _find_progress(workspace_id: int) -> int:
 def _without_redacted(entries: list[IndexedEntry]) -> list[IndexedEntry]:
     """Leave out entries whose body went meanwhile: a redaction takes the same lock before it removes rows."""
     ids = [entry.entry_id for entry in entries]
-    present = set(LedgerBody.objects.filter(pk__in=ids).values_list("pk", flat=True))
-    return [entry for entry in entries if entry.entry_id in present]
+    found = set(LedgerBody.objects.filter(pk__in=ids).values_list("pk", flat=True))
+    return [entry for entry in entries if entry.entry_id in found]
 
 
 def _write(workspace_id: int, entries: Iterable[IndexedEntry]) -> None:

@@ -32,8 +32,8 @@ class TermCondition:
     @classmethod
     def from_text(cls, text: str) -> TermCondition:
         """Terms of any kind that contain the text, ignoring case."""
-        folded = text.casefold()
-        return cls(Q(text__icontains=text), lambda term: folded in term.text.casefold())
+        normalized = text.casefold()
+        return cls(Q(text__icontains=text), lambda term: normalized in term.text.casefold())
 
     @classmethod
     def from_path(cls, path: str) -> TermCondition:
@@ -109,8 +109,8 @@ def find_approval_entries(workspace_id: int, approval_ids: Collection[str]) -> l
     digests = [compute_term_digest(approval_id) for approval_id in approval_ids]
     terms = SearchTerm.objects.filter(workspace_id=workspace_id, kind=TermKind.ID, digest__in=digests)
     term_ids = list(terms.values_list("pk", flat=True))
-    wanted = TermCondition(Q(), lambda term: term.kind is TermKind.ID and term.text in approval_ids)
-    numbers = set(list_unindexed_matches(workspace_id, wanted))
+    expected = TermCondition(Q(), lambda term: term.kind is TermKind.ID and term.text in approval_ids)
+    numbers = set(list_unindexed_matches(workspace_id, expected))
     for is_attempt, limit in ((True, MAX_APPROVAL_STEPS), (False, MAX_RETURNED_CALLS)):
         postings = SearchPosting.objects.filter(term__in=term_ids, attempt=is_attempt).order_by("entry")
         numbers.update(postings.values_list("entry_id", flat=True)[:limit])

@@ -138,9 +138,9 @@ def find_seal_state(entry: LedgerEntry) -> SealState:
 
 def _describe_decision(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
     refusal = REFUSALS.get(entry.outcome, "")
-    verb = call_verb(entry.tool, body.get("input"), entry.agent)
+    action = call_verb(entry.tool, body.get("input"), entry.agent)
     row.object, row.object_is = _describe_subject(body)
-    row.verb = f"{verb} {refusal}".strip()
+    row.verb = f"{action} {refusal}".strip()
     row.safe = body.get("classification") == "SAFE"
     row.approval_id = _text(body.get("approval_id"))
     row.note = _text(body.get("error")) or _describe_conflicts(body.get("conflicts"))
@@ -327,8 +327,8 @@ def _describe_subject(body: dict[str, Any]) -> tuple[str, str]:
             return _list_first(values, "path")
     path = next((tool_input[name] for name in PATH_FIELDS if isinstance(tool_input.get(name), str)), "")
     if path:
-        folder = _text(body.get("root")) or _text(body.get("cwd"))
-        return (path.removeprefix(f"{folder}/") if folder else path), "path"
+        directory = _text(body.get("root")) or _text(body.get("cwd"))
+        return (path.removeprefix(f"{directory}/") if directory else path), "path"
     return next(
         (tool_input[name] for name in TEXT_FIELDS if isinstance(tool_input.get(name), str)), ""
     ), "text"

@@ -71,8 +71,8 @@ def hook(agent: str, event: str, scope: str = "") -> int:
     _thread.start_new_thread(enforce_deadline, ())
     try:
         answer, decision = ask_control_plane(agent, event, seconds, scope)
-        refused = gate and decision != QUIET and (decision != "allow" or find_refusal(answer))
-        problem = f"The gate answered {decision!r}." if refused else ""
+        denied = gate and decision != QUIET and (decision != "allow" or find_refusal(answer))
+        problem = f"The gate answered {decision!r}." if denied else ""
     except Exception as error:  # noqa: BLE001  whatever it is, the tool must not run
         answer, problem = {}, str(error) or type(error).__name__
     answer_lock.acquire()

@@ -29,12 +29,12 @@ def list_changes(lower: str, upper: str, since_ns: int) -> list[Change]:
     return sorted(_walk(lower, upper, "", since_ns, lower_exists=True))
 
 
-def _walk(lower: str, upper: str, folder: str, since_ns: int, *, lower_exists: bool) -> Iterator[Change]:
+def _walk(lower: str, upper: str, directory: str, since_ns: int, *, lower_exists: bool) -> Iterator[Change]:
     names = set()
-    with os.scandir(os.path.join(upper, folder)) as entries:
+    with os.scandir(os.path.join(upper, directory)) as entries:
         for entry in list(entries):
             names.add(entry.name)
-            path = os.path.join(folder, entry.name)
+            path = os.path.join(directory, entry.name)
             status = entry.stat(follow_symlinks=False)
             if is_whiteout(entry.path, status):
                 yield from _deletions(lower, path, since_ns)
@@ -49,10 +49,10 @@ def _walk(lower: str, upper: str, folder: str, since_ns: int, *, lower_exists: b
                     yield change
                 if _is_folder(os.path.join(lower, path)):
                     yield from _deletions(lower, path, since_ns)  # a folder became a file
-    if lower_exists and folder and _read_attribute(os.path.join(upper, folder), OPAQUE) == b"y":
+    if lower_exists and directory and _read_attribute(os.path.join(upper, directory), OPAQUE) == b"y":
         # The folder was removed and made again: what lies below and was not made again is gone.
-        for name in sorted(set(os.listdir(os.path.join(lower, folder))) - names):
-            yield from _deletions(lower, os.path.join(folder, name), since_ns)
+        for name in sorted(set(os.listdir(os.path.join(lower, directory))) - names):
+            yield from _deletions(lower, os.path.join(directory, name), since_ns)
 
 
 def is_whiteout(path: str, status: os.stat_result) -> bool:

@@ -41,56 +41,56 @@ NOT_CONTAINED = 126  # exit status: the command was not started
 def run_by_id(run_id: str, send: Send) -> int:
     """Run a stored run, once. Return the command's exit status."""
     try:
-        run, folder = claim_run(run_id)
+        run, directory = claim_run(run_id)
     except RunStateError as problem:
         say(f"Nothing was run. {problem}")
         return NOT_CONTAINED
     remove_old_folders()
     try:
-        return run_in_folder(run, folder, send)
+        return run_in_folder(run, directory, send)
     except ContainmentError as problem:
         say(f"Nothing was run: the command cannot be contained here ({problem}). `icp.py doctor` says more.")
-        remove_folder(folder)
+        remove_folder(directory)
         return NOT_CONTAINED
 
 
-def run_in_folder(run: dict[str, Any], folder: str, send: Send) -> int:
+def run_in_folder(run: dict[str, Any], directory: str, send: Send) -> int:
     """Run the command in its folder. Raise ContainmentError, with nothing run."""
     root = os.path.realpath(run["root"])
     key = hashlib.sha256(f"{root}\0{run['session_id']}".encode()).hexdigest()[:32]
-    with open_session_folder(key, folder) as (session, is_shared):
-        setting = prepare_setting(run, folder, session)
-        started = os.stat(make_folder(f"{folder}/started")).st_ctime_ns
+    with open_session_folder(key, directory) as (session, is_shared):
+        setting = prepare_setting(run, directory, session)
+        started = os.stat(make_folder(f"{directory}/started")).st_ctime_ns
         outcome = run_contained([run["shell"], "-c", run["command"]], setting)
         if outcome.timed_out:
             say(f"The command was ended after {setting.seconds} seconds.")
-        changes = drop_noise(list_changes(root, f"{folder}/upper", started))
-        if shutil.disk_usage(folder).free < MIN_FREE:
+        changes = drop_noise(list_changes(root, f"{directory}/upper", started))
+        if shutil.disk_usage(directory).free < MIN_FREE:
             say("The disk is full: nothing landed, for files may have been cut off.")
             changes = []
-        outputs = find_outputs(root, folder, changes)
+        outputs = find_outputs(root, directory, changes)
         landable = [change for change in changes if is_landable(change)]
         report = {
             "exit_code": outcome.status,
             "duration_ms": round(outcome.seconds * 1000),
             "files": describe_changes(root, landable, outputs),
         }
-        write_changes(folder, changes)
-        write_json(f"{folder}/report.json", report)
-        is_done = carry_out(run, folder, send)
+        write_changes(directory, changes)
+        write_json(f"{directory}/report.json", report)
+        is_done = carry_out(run, directory, send)
         if is_shared:
-            keep_outputs(folder, session, outputs)
+            keep_outputs(directory, session, outputs)
     if is_done:
-        remove_folder(folder)
+        remove_folder(directory)
     return int(outcome.status)
 
 
-def prepare_setting(run: dict[str, Any], folder: str, session: str) -> Setting:
+def prepare_setting(run: dict[str, Any], directory: str, session: str) -> Setting:
     allowed = run["containment"]
     with open(f"{STATE_DIR}/empty", "wb"):
         pass  # what covers a secret file
     return Setting(
-        views=prepare_views(os.path.realpath(run["root"]), folder, session, allowed["hidden"]),
+        views=prepare_views(os.path.realpath(run["root"]), directory, session, allowed["hidden"]),
         cwd=os.path.realpath(run["cwd"]),
         temp=make_folder(f"{session}/tmp"),
         state=STATE_DIR,
@@ -100,10 +100,10 @@ def prepare_setting(run: dict[str, Any], folder: str, session: str) -> Setting:
     )
 
 
-def keep_outputs(folder: str, session: str, outputs: set[str]) -> None:
+def keep_outputs(directory: str, session: str, outputs: set[str]) -> None:
     """Move the files that git ignores into the layer of the session, so that its next command finds them."""
     for path in sorted(outputs):
-        source, target = f"{folder}/upper/{path}", f"{session}/outputs/{path}"
+        source, target = f"{directory}/upper/{path}", f"{session}/outputs/{path}"
         if os.path.lexists(source):
             os.makedirs(os.path.dirname(target), exist_ok=True)
             os.replace(source, target)

@@ -171,13 +171,13 @@ def build_environment(setting: Setting) -> dict[str, str]:
     viewed = {view.path for view in setting.views}
     home = os.path.expanduser("~")
     # Programs that find no cache folder of theirs use the temporary one, which lasts for the session.
-    for name, folder in (
+    for name, directory in (
         ("XDG_CACHE_HOME", ".cache"),
         ("npm_config_cache", ".npm"),
         ("GOMODCACHE", "go/pkg/mod"),
     ):
-        if f"{home}/{folder}" not in viewed:
-            kept[name] = f"/tmp/{folder.replace('/', '-').lstrip('.')}"
+        if f"{home}/{directory}" not in viewed:
+            kept[name] = f"/tmp/{directory.replace('/', '-').lstrip('.')}"
     return kept | {"TMPDIR": "/tmp", "ICP_CONTAINED": "1"}
 
 
@@ -194,9 +194,9 @@ def build_arguments(command: Sequence[str], setting: Setting, filter_end: int, r
     arguments += _pairs("--ro-bind", [path for path in KERNEL_FOLDERS if os.path.exists(path)])
     arguments += [word for path in PRIVATE_FOLDERS if os.path.isdir(path) for word in ("--tmpfs", path)]
     arguments += ["--bind", setting.temp, "/tmp"]
-    for folder in SECRET_FOLDERS:
-        if os.path.isdir(f"{home}/{folder}"):
-            arguments += ["--tmpfs", os.path.realpath(f"{home}/{folder}")]
+    for directory in SECRET_FOLDERS:
+        if os.path.isdir(f"{home}/{directory}"):
+            arguments += ["--tmpfs", os.path.realpath(f"{home}/{directory}")]
     for name in SECRET_FILES:
         if os.path.isfile(f"{home}/{name}"):
             arguments += ["--ro-bind", f"{setting.state}/empty", os.path.realpath(f"{home}/{name}")]

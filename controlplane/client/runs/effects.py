@@ -38,27 +38,27 @@ UNFIT = "it is a special file, or its name is not text"
 MAX_NAMED = 5  # paths in the last line
 
 
-def carry_out(run: dict[str, Any], folder: str, send: Send) -> bool:
+def carry_out(run: dict[str, Any], directory: str, send: Send) -> bool:
     """Send the report in the folder and do what the answer says. Return False where nothing was answered."""
     run_id = run["run_id"]
     try:
-        answer = send("POST", f"runs/{run_id}/effects", read_json(f"{folder}/report.json"))
+        answer = send("POST", f"runs/{run_id}/effects", read_json(f"{directory}/report.json"))
     except Exception as problem:  # noqa: BLE001  whatever it is, nothing may land
         say(f"Nothing landed: {problem} Try again with `icp.py land {run_id}`.")
         return False
-    changes = read_changes(folder)
-    refused = {change.path: UNFIT for change in changes if not is_landable(change)}
-    refused |= {change.path: STALE for change in changes if change.stale}
-    by_path = {change.path: change for change in changes if change.path not in refused}
+    changes = read_changes(directory)
+    denied = {change.path: UNFIT for change in changes if not is_landable(change)}
+    denied |= {change.path: STALE for change in changes if change.stale}
+    by_path = {change.path: change for change in changes if change.path not in denied}
     landing = land_locked(run, [by_path[path] for path in answer["land"] if path in by_path])
     waiting = [by_path[path] for path in answer["hold"] if path in by_path]
     if waiting:
         hold_changes(run_id, waiting)
         write_json(f"{STATE_DIR}/held/{run_id}/run.json", run)
     discarded = {path: "it was refused" for path in answer["discard"] if path in by_path}
-    quiet = {row["path"] for row in read_json(f"{folder}/report.json")["files"] if row.get("ignored")}
+    quiet = {row["path"] for row in read_json(f"{directory}/report.json")["files"] if row.get("ignored")}
     shown = {path: reason for path, reason in discarded.items() if path not in quiet}
-    tell_result(landing.landed, waiting, {**shown, **refused, **landing.refused}, answer.get("approval"))
+    tell_result(landing.landed, waiting, {**shown, **denied, **landing.refused}, answer.get("approval"))
     return True
 
 
@@ -72,41 +72,41 @@ def land_locked(run: dict[str, Any], changes: Sequence[Change]) -> Any:
 
 def land_run(run_id: str, send: Send) -> int:
     """Land what waited, if a person has approved it. Return 0 when nothing is left to wait for."""
-    folder, unreported = (f"{STATE_DIR}/{kind}/{require_run_id(run_id)}" for kind in ("held", "runs"))
+    directory, unreported = (f"{STATE_DIR}/{kind}/{require_run_id(run_id)}" for kind in ("held", "runs"))
     if os.path.exists(f"{unreported}/report.json"):
         if not carry_out(read_json(f"{unreported}/claimed.json"), unreported, send):
             return 1
         remove_folder(unreported)
         return 0
-    if not os.path.isdir(folder):
+    if not os.path.isdir(directory):
         say(f"Nothing of run {run_id} waits here.")
         return 0
     answer = send("POST", f"runs/{run_id}/land", {})
-    by_path = {change.path: change for change in read_changes(folder)}
+    by_path = {change.path: change for change in read_changes(directory)}
     landing = land_locked(
-        read_json(f"{folder}/run.json"), [by_path[path] for path in answer["land"] if path in by_path]
+        read_json(f"{directory}/run.json"), [by_path[path] for path in answer["land"] if path in by_path]
     )
     waiting = [by_path[path] for path in answer["hold"] if path in by_path]
     discarded = {path: "it was rejected" for path in answer["discard"] if path in by_path}
     tell_result(landing.landed, waiting, {**discarded, **landing.refused}, answer.get("approval"))
     if waiting:
-        write_changes(folder, waiting)
+        write_changes(directory, waiting)
         return 1
-    remove_folder(folder)
+    remove_folder(directory)
     return 0
 
 
 def tell_result(
-    landed: Sequence[str], waiting: Sequence[Change], refused: dict[str, str], approval: Any
+    landed: Sequence[str], waiting: Sequence[Change], denied: dict[str, str], approval: Any
 ) -> None:
     """Say in one line what happened to the changes; nothing where there were none."""
     parts = [f"{name_paths(landed)} landed"] if landed else []
     if waiting:
         where = f" ({approval['url']})" if approval else ""
         parts.append(f"{name_paths([change.path for change in waiting])} waits for approval{where}")
-    parts += [f"{path} did not land: {reason}" for path, reason in list(refused.items())[:MAX_NAMED]]
-    if len(refused) > MAX_NAMED:
-        parts.append(f"{len(refused) - MAX_NAMED} more did not land")
+    parts += [f"{path} did not land: {reason}" for path, reason in list(denied.items())[:MAX_NAMED]]
+    if len(denied) > MAX_NAMED:
+        parts.append(f"{len(denied) - MAX_NAMED} more did not land")
     if parts:
         say("; ".join(parts) + ".")
 

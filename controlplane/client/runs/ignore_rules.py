@@ -81,15 +81,15 @@ def list_ignored(root: str, rules: IgnoreRules) -> Iterator[str]:
         yield from _walk_folder(root, "", rules)
 
 
-def _walk_folder(root: str, folder: str, rules: IgnoreRules) -> Iterator[str]:
+def _walk_folder(root: str, directory: str, rules: IgnoreRules) -> Iterator[str]:
     try:
-        with os.scandir(os.path.join(root, folder)) as entries:
+        with os.scandir(os.path.join(root, directory)) as entries:
             names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
     except OSError:
         return  # unreadable here is unreadable in the view
-    for name, is_folder in names:
-        path = f"{folder}/{name}" if folder else name
-        if rules.matches(path, is_folder=is_folder):
+    for name, is_directory in names:
+        path = f"{directory}/{name}" if directory else name
+        if rules.matches(path, is_folder=is_directory):
             yield path
-        elif is_folder and name != ".git":
+        elif is_directory and name != ".git":
             yield from _walk_folder(root, path, rules)

@@ -41,21 +41,21 @@ def lock_folder(path: str) -> Iterator[None]:
 
 def land_changes(repository: str, changes: Sequence[Change]) -> Landing:
     """Land the changes, deletions last. A change that cannot land never keeps another from landing."""
-    landed, refused = [], {}
+    landed, denied = [], {}
     root = os.open(repository, OPEN_FOLDER)
     try:
         for change in sorted(changes, key=landing_order):
             try:
                 _land(root, change)
             except StaleFileError:
-                refused[change.path] = "STALE_FILE: it was changed in the meantime"
+                denied[change.path] = "STALE_FILE: it was changed in the meantime"
             except OSError as error:
-                refused[change.path] = f"{error.strerror or error}"
+                denied[change.path] = f"{error.strerror or error}"
             else:
                 landed.append(change.path)
     finally:
         os.close(root)
-    return Landing(landed, refused)
+    return Landing(landed, denied)
 
 
 def landing_order(change: Change) -> tuple[int, str]:
@@ -71,8 +71,8 @@ def _land(root: int, change: Change) -> None:
     parent = _open_parent(root, folders, create=change.kind != "deleted")
     try:
         current = _read_state(parent, name)
-        wanted = (change.after, change.mode if change.kind != "link" else 0)
-        if current == wanted or (change.kind == "deleted" and current == (None, 0)):
+        expected = (change.after, change.mode if change.kind != "link" else 0)
+        if current == expected or (change.kind == "deleted" and current == (None, 0)):
             return
         if current[0] != change.before:
             raise StaleFileError(change.path)
@@ -88,15 +88,15 @@ def _land(root: int, change: Change) -> None:
 def _open_parent(root: int, folders: Sequence[str], *, create: bool) -> int:
     """Return a descriptor of the folder. Raise StaleFileError where a deletion has no folder any more."""
     current = os.dup(root)
-    for folder in folders:
-        if folder in {"", ".", ".."}:
+    for directory in folders:
+        if directory in {"", ".", ".."}:
             os.close(current)
             raise OSError(22, "not a path of the repository")
         try:
             if create:
                 with contextlib.suppress(FileExistsError):
-                    os.mkdir(folder, dir_fd=current)
-            deeper = os.open(folder, OPEN_FOLDER, dir_fd=current)
+                    os.mkdir(directory, dir_fd=current)
+            deeper = os.open(directory, OPEN_FOLDER, dir_fd=current)
         finally:
             os.close(current)
         current = deeper

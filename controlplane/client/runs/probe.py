@@ -34,36 +34,36 @@ def probe_containment(landlock: str) -> dict[str, Any]:
     `landlock` is the path of icp_landlock.py.
     """
     make_folder(STATE_DIR)
-    folder = make_folder(f"{STATE_DIR}/probe-{os.getpid()}")
+    directory = make_folder(f"{STATE_DIR}/probe-{os.getpid()}")
     try:
-        reason = find_obstacle(folder, landlock)
+        reason = find_obstacle(directory, landlock)
     except (OSError, ContainmentError) as problem:
         reason = str(problem)
     finally:
-        remove_folder(folder)
+        remove_folder(directory)
     result = {"reason": reason, "landlock": read_landlock_abi()}
     write_json(CAPABILITY_FILE, result)
     return result
 
 
-def find_obstacle(folder: str, landlock: str) -> str:
+def find_obstacle(directory: str, landlock: str) -> str:
     """Return why nothing can be contained; "" where it can. Raise ContainmentError or OSError likewise."""
     if sys.platform != "linux" or platform.machine() not in AUDIT_ARCHITECTURES:
         return f"commands are contained on Linux with {' or '.join(AUDIT_ARCHITECTURES)} only"
     problem = find_bubblewrap_problem()
     if problem:
         return problem
-    root = make_folder(f"{folder}/repository")
+    root = make_folder(f"{directory}/repository")
     for name in ("secret", "deleted"):
         with open(f"{root}/{name}", "w", encoding="ascii") as file:
             file.write(name)
-    views = prepare_views(root, folder, make_folder(f"{folder}/session"), ["secret"])[:1]
+    views = prepare_views(root, directory, make_folder(f"{directory}/session"), ["secret"])[:1]
     with open(f"{STATE_DIR}/empty", "wb"):
         pass
-    temp = make_folder(f"{folder}/tmp")
+    temp = make_folder(f"{directory}/tmp")
     setting = Setting(views, root, temp, STATE_DIR, "none", PROBE_SECONDS, landlock)
     outcome = run_contained(["/bin/sh", "-c", PROBE], setting)
-    kinds = {change.path: change.kind for change in list_changes(root, f"{folder}/upper", 0)}
+    kinds = {change.path: change.kind for change in list_changes(root, f"{directory}/upper", 0)}
     if outcome.status or kinds != {"changed": "created", "deleted": "deleted"}:
         return f"the walls do not hold here: status {outcome.status}, changes {kinds}"
     return ""

@@ -38,7 +38,7 @@ def drop_noise(changes: Sequence[Change]) -> list[Change]:
     return list(changes)
 
 
-def find_outputs(root: str, folder: str, changes: Sequence[Change]) -> set[str]:
+def find_outputs(root: str, directory: str, changes: Sequence[Change]) -> set[str]:
     """Return the paths that the .gitignore files of the repository ignore: builds, caches, logs.
 
     Git reads them with an empty repository of ours, never with the configuration of this one, which the agent
@@ -47,22 +47,23 @@ def find_outputs(root: str, folder: str, changes: Sequence[Change]) -> set[str]:
     paths = [change.path for change in changes if not change.path.startswith(".git/")]
     if not paths:
         return set()
-    git_folder = make_folder(f"{folder}/git")
+    git_directory = make_folder(f"{directory}/git")
     names = b"".join(os.fsencode(path) + b"\0" for path in paths)
     try:
-        run_git(root, git_folder, ["init", "-q", "--bare", git_folder])
+        run_git(root, git_directory, ["init", "-q", "--bare", git_directory])
         options = [f"--work-tree={root}", "-c", "core.bare=false"]
-        ignored = run_git(root, git_folder, [*options, "check-ignore", "--no-index", "-z", "--stdin"], names)
+        command = [*options, "check-ignore", "--no-index", "-z", "--stdin"]
+        ignored = run_git(root, git_directory, command, names)
     except (OSError, subprocess.SubprocessError):
         return set()
     return {os.fsdecode(name) for name in ignored.split(b"\0") if name}
 
 
-def run_git(root: str, git_folder: str, arguments: list[str], data: bytes = b"") -> bytes:
+def run_git(root: str, git_directory: str, arguments: list[str], data: bytes = b"") -> bytes:
     """Return what git prints. Its exit status says only whether any name matched."""
     environment = {
         "PATH": os.environ.get("PATH", ""),
-        "GIT_DIR": git_folder,
+        "GIT_DIR": git_directory,
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
     }

@@ -47,20 +47,20 @@ def make_folder(path: str) -> str:
 def save_run(run: dict[str, Any]) -> None:
     """Store a run that the gate allowed, once. Raise FileExistsError for the same id again."""
     make_folder(STATE_DIR)
-    folder = f"{STATE_DIR}/runs/{require_run_id(run['run_id'])}"
-    make_folder(os.path.dirname(folder))
-    os.mkdir(folder, 0o700)
-    write_json(f"{folder}/run.json", run)
+    directory = f"{STATE_DIR}/runs/{require_run_id(run['run_id'])}"
+    make_folder(os.path.dirname(directory))
+    os.mkdir(directory, 0o700)
+    write_json(f"{directory}/run.json", run)
 
 
 def claim_run(run_id: str) -> tuple[dict[str, Any], str]:
     """Return a stored run and its folder, and use it up. Raise RunStateError."""
-    folder = f"{STATE_DIR}/runs/{require_run_id(run_id)}"
+    directory = f"{STATE_DIR}/runs/{require_run_id(run_id)}"
     try:
-        os.rename(f"{folder}/run.json", f"{folder}/claimed.json")  # of two processes, one gets it
+        os.rename(f"{directory}/run.json", f"{directory}/claimed.json")  # of two processes, one gets it
     except OSError:
         raise RunStateError(f"The run {run_id} is not known here, or it was started before.") from None
-    return read_json(f"{folder}/claimed.json"), folder
+    return read_json(f"{directory}/claimed.json"), directory
 
 
 def read_root(run_id: str) -> str:
@@ -86,16 +86,16 @@ def write_json(path: str, value: Any) -> None:
     os.replace(f"{path}.new", path)
 
 
-def write_changes(folder: str, changes: Sequence[Change]) -> None:
-    write_json(f"{folder}/changes.json", [list(change) for change in changes])
+def write_changes(directory: str, changes: Sequence[Change]) -> None:
+    write_json(f"{directory}/changes.json", [list(change) for change in changes])
 
 
-def read_changes(folder: str) -> list[Change]:
-    return [Change(*values) for values in read_json(f"{folder}/changes.json")]
+def read_changes(directory: str) -> list[Change]:
+    return [Change(*values) for values in read_json(f"{directory}/changes.json")]
 
 
 @contextlib.contextmanager
-def open_session_folder(key: str, run_folder: str) -> Iterator[tuple[str, bool]]:
+def open_session_folder(key: str, run_directory: str) -> Iterator[tuple[str, bool]]:
     """Yield the session's folder and whether it is the shared one.
 
     Two mounts of one layer destroy it, so a second command of the session at the same time gets a folder of
@@ -107,7 +107,7 @@ def open_session_folder(key: str, run_folder: str) -> Iterator[tuple[str, bool]]
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            yield make_folder(f"{run_folder}/session"), False
+            yield make_folder(f"{run_directory}/session"), False
         else:
             os.utime(shared)
             yield shared, True
@@ -119,22 +119,22 @@ def hold_changes(run_id: str, changes: Sequence[Change]) -> None:
     """Move changes out of their layer into the held store, before the layer goes."""
     if not changes:
         return
-    folder = make_folder(f"{STATE_DIR}/held/{run_id}")
+    directory = make_folder(f"{STATE_DIR}/held/{run_id}")
     held = []
     for number, change in enumerate(changes):
         if change.source is not None and change.kind != "link":
-            os.replace(change.source, f"{folder}/{number}")
-            held.append(change._replace(source=f"{folder}/{number}"))
+            os.replace(change.source, f"{directory}/{number}")
+            held.append(change._replace(source=f"{directory}/{number}"))
         else:
             held.append(change)
-    write_changes(folder, held)
+    write_changes(directory, held)
 
 
 def remove_folder(path: str) -> None:
     """Remove a folder whatever modes a command gave to what is in it."""
-    for folder, _, _ in os.walk(path):
+    for directory, _, _ in os.walk(path):
         with contextlib.suppress(OSError):
-            os.chmod(folder, 0o700)
+            os.chmod(directory, 0o700)
     shutil.rmtree(path, ignore_errors=True)
 
 

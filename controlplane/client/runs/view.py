@@ -20,18 +20,18 @@ CACHE_FOLDERS = (
 WHITEOUT_MODE = 0o020000 | 0o600  # a character device 0/0 hides what lies below it
 
 
-def prepare_views(root: str, run_folder: str, session: str, patterns: Sequence[str]) -> list[View]:
+def prepare_views(root: str, run_directory: str, session: str, patterns: Sequence[str]) -> list[View]:
     """Make the layers of all views, the repository's first. Raise ContainmentError."""
     require_no_mounts(root)
-    make_layer(run_folder, root)
-    hide_files(root, f"{run_folder}/hide", patterns)
+    make_layer(run_directory, root)
+    hide_files(root, f"{run_directory}/hide", patterns)
     outputs = make_folder(f"{session}/outputs")
-    link(outputs, f"{run_folder}/outputs")
-    views = [View(root, run_folder, ("hide", "outputs"))]
+    link(outputs, f"{run_directory}/outputs")
+    views = [View(root, run_directory, ("hide", "outputs"))]
     home = os.path.expanduser("~")
     folders = [f"{home}/{name}" for name in CACHE_FOLDERS if os.path.isdir(f"{home}/{name}")]
-    for number, folder in enumerate(folders):
-        real = os.path.realpath(folder)
+    for number, directory in enumerate(folders):
+        real = os.path.realpath(directory)
         if is_inside(real, root) or is_inside(root, real) or has_mounts(real):
             continue  # the repository lies in a cache folder, or the other way round
         layer = make_folder(f"{session}/places/{number}")
@@ -40,12 +40,12 @@ def prepare_views(root: str, run_folder: str, session: str, patterns: Sequence[s
     return views
 
 
-def make_layer(folder: str, lower: str) -> None:
+def make_layer(directory: str, lower: str) -> None:
     """Make the folders of one overlay. `lower` is a link, so that no path stands in mount options."""
     for name in ("upper", "work", "hide"):
-        make_folder(f"{folder}/{name}")
-    os.chmod(f"{folder}/upper", os.stat(lower).st_mode & 0o777)  # the mode of the view's own folder
-    link(lower, f"{folder}/lower")
+        make_folder(f"{directory}/{name}")
+    os.chmod(f"{directory}/upper", os.stat(lower).st_mode & 0o777)  # the mode of the view's own folder
+    link(lower, f"{directory}/lower")
 
 
 def link(target: str, path: str) -> None:
@@ -53,21 +53,21 @@ def link(target: str, path: str) -> None:
         os.symlink(target, path)
 
 
-def hide_files(root: str, hide_folder: str, patterns: Sequence[str]) -> None:
+def hide_files(root: str, hide_directory: str, patterns: Sequence[str]) -> None:
     """Put a whiteout over each file and folder that the patterns ignore."""
     for path in list_ignored(root, IgnoreRules(patterns)):
-        mark = f"{hide_folder}/{path}"
+        mark = f"{hide_directory}/{path}"
         os.makedirs(os.path.dirname(mark), exist_ok=True)
         if not os.path.lexists(mark):
             os.mknod(mark, WHITEOUT_MODE, 0)
-    for folder, _, _ in os.walk(hide_folder):
+    for directory, _, _ in os.walk(hide_directory):
         # An upper folder decides about the mode of the merged one.
-        below = os.path.join(root, os.path.relpath(folder, hide_folder))
-        os.chmod(folder, os.stat(below).st_mode & 0o777)
+        below = os.path.join(root, os.path.relpath(directory, hide_directory))
+        os.chmod(directory, os.stat(below).st_mode & 0o777)
 
 
-def is_inside(path: str, folder: str) -> bool:
-    return f"{path}/".startswith(f"{folder}/")
+def is_inside(path: str, directory: str) -> bool:
+    return f"{path}/".startswith(f"{directory}/")
 
 
 def require_no_mounts(root: str) -> None:

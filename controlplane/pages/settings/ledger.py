@@ -43,8 +43,8 @@ def ledger(request: MemberRequest) -> HttpResponse:
     if is_change(request):
         try:
             _change(request)
-        except AnchorError as refused:
-            error = str(refused)
+        except AnchorError as denied:
+            error = str(denied)
         else:
             return redirect("settings:ledger", request.workspace.slug)
     may_edit = has_role(request.role, Role.ADMIN)

@@ -208,8 +208,8 @@ def member_list(request: MemberRequest) -> HttpResponse:
     if is_change(request):
         try:
             _change_members(request)
-        except members.MemberError as refused:
-            error = str(refused)
+        except members.MemberError as denied:
+            error = str(denied)
         else:
             return redirect("settings:members", request.workspace.slug)
     rows = Membership.objects.filter(workspace=request.workspace).select_related("user")

@@ -41,9 +41,9 @@ def _interpret(edits: list[Mapping[str, Any]]) -> Iterator[Interpretation]:
     for old, new in input_fields.REPLACEMENTS:
         if keys.isdisjoint((old, new)):
             continue
-        present = [edit for edit in edits if (edit.get(old), edit.get(new)) != (None, None)]
+        found = [edit for edit in edits if (edit.get(old), edit.get(new)) != (None, None)]
         yield tuple(
-            (input_fields.to_text(edit.get(old)), input_fields.to_text(edit.get(new))) for edit in present
+            (input_fields.to_text(edit.get(old)), input_fields.to_text(edit.get(new))) for edit in found
         )
     for key in filter(keys.__contains__, _TEXT_KEYS):
         yield tuple(("", input_fields.to_text(edit[key])) for edit in edits if key in edit)

@@ -73,15 +73,15 @@ def describe_tool(name: str, data: Any, hints: Mapping[str, bool], hosts: tuple[
             if hints[kind]
             else _part(name, kind, Effect.SENDS, "its server says that it changes something")
         )
-    effect, why = _classify_name(tool)
+    effect, reason = _classify_name(tool)
     if effect is Effect.FETCHES and _holds_statement(data):
-        effect, why = Effect.UNKNOWN, "it gets a statement that may change something"
-    return _part(name, kind, effect, why)
+        effect, reason = Effect.UNKNOWN, "it gets a statement that may change something"
+    return _part(name, kind, effect, reason)
 
 
-def _part(name: str, kind: str, effect: Effect, why: str) -> PartEffect:
+def _part(name: str, kind: str, effect: Effect, reason: str) -> PartEffect:
     usable = kind.isprintable() and len(kind) <= MAX_KIND_LENGTH
-    return PartEffect(to_printable(name), " ".join(kind.split()) if usable else "", effect, why)
+    return PartEffect(to_printable(name), " ".join(kind.split()) if usable else "", effect, reason)
 
 
 def _classify_name(tool: str) -> tuple[Effect, str]:

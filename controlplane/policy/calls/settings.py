@@ -45,9 +45,9 @@ def list_effects(name: Any, data: Any) -> Iterator[PartEffect]:
     if not isinstance(data, Mapping) or not isinstance(name, str):
         return
     values = {str(key).lower(): str(value)[:MAX_TEXT].lower() for key, value in data.items()}
-    for key, words, kind, effect, why in _SETTINGS:
+    for key, words, kind, effect, reason in _SETTINGS:
         if values.get(key) in words:
-            yield PartEffect(to_printable(f"{name} {key}"), kind, effect, why)
+            yield PartEffect(to_printable(f"{name} {key}"), kind, effect, reason)
     statement = data.get("query")
     if name in _SQL_TOOLS and (not isinstance(statement, str) or _SQL_FILES.search(statement)):
         yield PartEffect(to_printable(name), "", Effect.UNKNOWN, "the statement may read or write files")

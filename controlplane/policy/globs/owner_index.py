@@ -36,9 +36,9 @@ class OwnerIndex:
         return tuple(owners)
 
     def _list_prefixes(self, path: str) -> Iterator[str]:
-        folded = fold_case(path) if self._ignore_case else path
+        normalized = fold_case(path) if self._ignore_case else path
         yield ""
-        yield from accumulate(folded.split("/"), "{}/{}".format)
+        yield from accumulate(normalized.split("/"), "{}/{}".format)
 
 
 def _find_literal_head(alternative: Alternative) -> str:

@@ -45,8 +45,8 @@ class Scope:
 
     def matches(self, path: str) -> bool:
         """Return whether a canonical path is in scope. The workspace root ("") never is."""
-        folded = fold_case(path) if self.case_insensitive else path
-        return self._include_matcher.matches(folded) and not self._exclude_matcher.matches(folded)
+        normalized = fold_case(path) if self.case_insensitive else path
+        return self._include_matcher.matches(normalized) and not self._exclude_matcher.matches(normalized)
 
     def excludes(self, path: str) -> bool:
         """Return whether an exclusion matches a canonical path."""
@@ -58,13 +58,13 @@ class Scope:
 
     def nearest(self, path: str) -> str | None:
         """Return the exclusion that matches a path, or the pattern that comes closest, as it was written."""
-        folded = fold_case(path) if self.case_insensitive else path
-        return _get_closest_pattern(self.patterns, self.case_insensitive).find(folded)
+        normalized = fold_case(path) if self.case_insensitive else path
+        return _get_closest_pattern(self.patterns, self.case_insensitive).find(normalized)
 
     def covers_below(self, directory: str) -> bool:
         """Return whether every path below a canonical directory is in scope (the directory itself apart)."""
-        folded = fold_case(directory) if self.case_insensitive else directory
-        below: Alternative = (*((name,) for name in folded.split("/") if name), Wildcard.GLOBSTAR)
+        normalized = fold_case(directory) if self.case_insensitive else directory
+        below: Alternative = (*((name,) for name in normalized.split("/") if name), Wildcard.GLOBSTAR)
         return _is_covered((below,), (), self)
 
 

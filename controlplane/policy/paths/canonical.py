@@ -142,8 +142,8 @@ def fold_case(path: str) -> str:
     """
     if path.isascii():
         return path.lower()
-    folded = unicodedata.normalize("NFD", path).casefold()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", folded).casefold())
+    normalized = unicodedata.normalize("NFD", path).casefold()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", normalized).casefold())
 
 
 def to_printable(raw: str) -> str:

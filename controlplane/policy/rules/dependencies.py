@@ -138,12 +138,12 @@ def is_manifest(path: str) -> bool:
 
 def _find_patterns(path: str) -> tuple[Any, ...]:
     """Case does not count: on a disk without it, npm reads `Package.json`."""
-    folded = path.casefold()
-    if _REQUIREMENTS.search(folded):
+    normalized = path.casefold()
+    if _REQUIREMENTS.search(normalized):
         return _LINE
-    if _ENVIRONMENT.search(folded):
+    if _ENVIRONMENT.search(normalized):
         return _CONDA
-    name = folded.rpartition("/")[2]
+    name = normalized.rpartition("/")[2]
     return next(
         (forms for end, forms in _PATTERNS.items() if name == end or (end[0] == "." and name.endswith(end))),
         (),
@@ -153,12 +153,12 @@ def _find_patterns(path: str) -> tuple[Any, ...]:
 def list_libraries(path: str, text: str, *, is_full_text: bool = False) -> Mapping[str, set[str]]:
     """Return the libraries that a dependency file's text names, in lower case, each with its versions; the
     version is "" where a line has none."""
-    folded = path.casefold()
-    name = folded.rpartition("/")[2]
+    normalized = path.casefold()
+    name = normalized.rpartition("/")[2]
     return _parse_libraries(
         _find_patterns(path),
         name if is_full_text and name in dependency_files.PARSERS else None,
-        folded.endswith(_FILES_WITH_OTHER_KEYS),
+        normalized.endswith(_FILES_WITH_OTHER_KEYS),
         normalize_newlines(text),
     )
 

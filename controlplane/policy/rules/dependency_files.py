@@ -58,8 +58,8 @@ def _count_steps(toml: str) -> int:
 
 def _list_tree(tree: Mapping[str, Any]) -> Iterator[Library]:
     for key, value in tree.items():
-        folded_key = key.casefold()
-        if folded_key in _LIST_KEYS or folded_key.endswith("dependencies"):
+        normalized_key = key.casefold()
+        if normalized_key in _LIST_KEYS or normalized_key.endswith("dependencies"):
             yield from _list_libraries(value)
         elif isinstance(value, dict):
             yield from _list_tree(value)

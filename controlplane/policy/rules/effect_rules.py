@@ -44,7 +44,7 @@ def find_refused(effects: Iterable[PartEffect], snapshot: Snapshot) -> list[tupl
     return [(effect, permission) for effect, permission in found if permission is not Permission.ALLOW]
 
 
-def grants_cover(refused: Iterable[PartEffect], grants: Iterable[Grant]) -> bool:
+def grants_cover(denied: Iterable[PartEffect], grants: Iterable[Grant]) -> bool:
     """Return whether the kinds of these grants together cover all refused parts."""
     kinds = {kind for grant in grants for kind in grant.kinds}
-    return all(effect.kind != "" and effect.kind in kinds for effect in refused)
+    return all(effect.kind != "" and effect.kind in kinds for effect in denied)

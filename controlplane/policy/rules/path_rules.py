@@ -78,9 +78,9 @@ class PathRules:
 
     def has_ignored_below(self, directory: str) -> bool:
         """Return whether a line of `.intentignore` names something below a directory."""
-        folded = self.folded_ignore
+        normalized = self.folded_ignore
         return self.ignore.names_below(directory) or (
-            folded is not None and folded.names_below(fold_case(directory))
+            normalized is not None and normalized.names_below(fold_case(directory))
         )
 
     def find_ignore_line(self, path: str, *, is_dir: bool) -> str | None:

@@ -84,10 +84,10 @@ class PlaceRules:
 
     def permits(self, path: str, *, writing: bool, recursive: bool) -> bool:
         """Return whether a path outside the workspace may be read, or written."""
-        folded = fold_case(path)
-        if _is_credential(folded) or (recursive and _has_credentials_below(folded)):
+        normalized = fold_case(path)
+        if _is_credential(normalized) or (recursive and _has_credentials_below(normalized)):
             return False
-        return (self.writable if writing else self.readable).matches(folded)
+        return (self.writable if writing else self.readable).matches(normalized)
 
 
 NO_PLACES = PlaceRules(Scope.from_patterns(()), Scope.from_patterns(()))
@@ -162,12 +162,12 @@ _CREDENTIAL_PARENTS = frozenset(
 )
 
 
-def _is_credential(folded: str) -> bool:
-    return _CREDENTIAL_SCOPE.matches(folded)
+def _is_credential(normalized: str) -> bool:
+    return _CREDENTIAL_SCOPE.matches(normalized)
 
 
-def _has_credentials_below(folded: str) -> bool:
-    return folded in _CREDENTIAL_PARENTS
+def _has_credentials_below(normalized: str) -> bool:
+    return normalized in _CREDENTIAL_PARENTS
 
 
 def list_recommended(agents: Iterable[str] = ()) -> tuple[Place, ...]:

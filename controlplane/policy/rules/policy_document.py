@@ -50,23 +50,23 @@ class InvalidPolicyError(ValueError):
 
 def parse(document: Any) -> Policy:
     """Return the policy that a document describes. Raise `InvalidPolicyError` with every problem at once."""
-    problems = find_problems(document)
-    if problems:
-        raise InvalidPolicyError(problems)
+    errors = find_problems(document)
+    if errors:
+        raise InvalidPolicyError(errors)
     return Policy(**{key: _KEYS[key].to_value(value) for key, value in document.items()})
 
 
 def find_problems(document: Any) -> tuple[PolicyProblem, ...]:
     if not isinstance(document, Mapping):
         return (PolicyProblem("policy", "It must be a JSON object.", ", ".join(_KEYS)),)
-    problems = []
+    errors = []
     for key, value in document.items():
         rule = _KEYS.get(key)
         if rule is None:
-            problems.append(PolicyProblem(str(key), "This key is not known.", ", ".join(_KEYS)))
+            errors.append(PolicyProblem(str(key), "This key is not known.", ", ".join(_KEYS)))
         elif (message := rule.find_problem(value)) is not None:
-            problems.append(PolicyProblem(key, message, rule.allowed))
-    return tuple(problems)
+            errors.append(PolicyProblem(key, message, rule.allowed))
+    return tuple(errors)
 
 
 def to_document(policy: Policy) -> dict[str, Any]:

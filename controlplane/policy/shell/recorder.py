@@ -172,9 +172,9 @@ class Recorder:
         trusted = [replace(claim, is_listed=True) for claim in self._claims[mark.claims :]]
         self._claims[mark.claims :] = trusted
 
-    def claim(self, kind: str, effect: Effect, why: str, *, is_listed: bool = False) -> None:
+    def claim(self, kind: str, effect: Effect, reason: str, *, is_listed: bool = False) -> None:
         """Record an effect of the part at hand; `kind` is "" for a dangerous form of a command."""
-        self._claims.append(_Claim(kind, effect, why, is_listed))
+        self._claims.append(_Claim(kind, effect, reason, is_listed))
         self.has_acted |= effect not in LOOKING
 
     def add_part(self, location: Span, mark: Mark) -> None:

@@ -77,11 +77,11 @@ class Body:
 async def read_body(receive: Receive, limit: int) -> Body:
     """Return the body. Raise ClientGoneError, BodyTimeoutError or BodyTooLongError."""
     body = Body()
-    began = asyncio.get_running_loop().time()
+    started = asyncio.get_running_loop().time()
     try:
         async with asyncio.timeout(BODY_SECONDS) as timer:
             while body.add(await receive(), limit):
-                timer.reschedule(began + BODY_SECONDS + body.size / BYTES_PER_SECOND)
+                timer.reschedule(started + BODY_SECONDS + body.size / BYTES_PER_SECOND)
     except BaseException as error:
         body.file.close()
         if isinstance(error, TimeoutError):

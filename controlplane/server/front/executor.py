@@ -69,14 +69,14 @@ def _run_task(task: Task) -> float:
     """Return the processor time that it took."""
     if not task.claim():
         return 0.0
-    began = time.thread_time()
+    started = time.thread_time()
     try:
         result = task.run()
     except BaseException as error:  # noqa: BLE001  whoever waits for the future gets it
         task.future.set_exception(error)
     else:
         task.future.set_result(result)
-    return time.thread_time() - began
+    return time.thread_time() - started
 
 
 def _give_up(task: Task) -> None:

@@ -52,7 +52,7 @@ class Job:
 
     def advance(self, recorded: GateOutcome | None = None, error: Exception | None = None) -> None:
         """Go on to the next decision, or to the reply. Steps turn every error into a reply of their own."""
-        began = time.thread_time()
+        started = time.thread_time()
         try:
             if self.steps is None:
                 self.steps = self.start()
@@ -66,7 +66,7 @@ class Job:
         except Exception:  # a fault of the steps themselves: the others of the group go on
             log.exception("the gate failed on a call")
             self.decided = None
-        self.seconds += time.thread_time() - began
+        self.seconds += time.thread_time() - started
 
 
 class Lane:
@@ -111,7 +111,7 @@ class Lane:
     def _run(self, number: int) -> None:
         limit_waits()
         while (taken := self.queue.take()) is not None:
-            began = self.busy_since[number] = time.monotonic()
+            started = self.busy_since[number] = time.monotonic()
             jobs = [taken[1]]
             try:
                 self._work(jobs)
@@ -120,7 +120,7 @@ class Lane:
             self.busy_since[number] = None
             self._settle(jobs)
             if self.yields_to is not None and self.yields_to.has_served_others(taken[0].workspace):
-                time.sleep(min(YIELD_FACTOR * (time.monotonic() - began), MAX_YIELD_SECONDS))
+                time.sleep(min(YIELD_FACTOR * (time.monotonic() - started), MAX_YIELD_SECONDS))
         connection.close()
 
     def _work(self, jobs: list[Job]) -> None:
@@ -177,7 +177,7 @@ def _record(jobs: Sequence[Job]) -> None:
     plain = [(job, item) for job, item in decided if item.is_plain]
     alone = [(job, item) for job, item in decided if not item.is_plain]
     if len(plain) > 1:
-        began = time.thread_time()
+        started = time.thread_time()
         try:
             results: list[GateOutcome | None] = record_together([item for _, item in plain])
         except DATABASE_ERRORS as error:
@@ -187,7 +187,7 @@ def _record(jobs: Sequence[Job]) -> None:
             else:  # nothing was recorded, and one of them is at fault: each is tried alone
                 alone += plain
         else:
-            share = (time.thread_time() - began) / len(plain)
+            share = (time.thread_time() - started) / len(plain)
             for (job, _), result in zip(plain, results, strict=True):
                 job.seconds += share
                 job.advance(result)
@@ -198,14 +198,14 @@ def _record(jobs: Sequence[Job]) -> None:
 
 
 def _record_one(job: Job, decided: Decided) -> None:
-    began = time.thread_time()
+    started = time.thread_time()
     try:
         recorded = record_alone(decided)
     except Exception as error:  # noqa: BLE001  the steps answer it
-        job.seconds += time.thread_time() - began
+        job.seconds += time.thread_time() - started
         job.advance(error=error)
     else:
-        job.seconds += time.thread_time() - began
+        job.seconds += time.thread_time() - started
         job.advance(recorded)
 
 

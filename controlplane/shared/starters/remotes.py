@@ -35,7 +35,7 @@ def find_work_trees(root: Path) -> tuple[str, ...]:
         entries = sorted((root / ".git" / "worktrees").iterdir())[:MAX_WORK_TREES]
     except OSError:
         return ()
-    return tuple(folder for folder in map(_read_work_tree, entries) if folder)
+    return tuple(directory for directory in map(_read_work_tree, entries) if directory)
 
 
 def _read_work_tree(entry: Path) -> str:

@@ -114,7 +114,7 @@ class Starter:
             return []
         recommended = list_recommended((self.agent,) if self.agent else ())
         places = [{"pattern": place.pattern, "access": place.access} for place in recommended]
-        trees = [{"pattern": f"{escape(folder)}/**", "access": "read"} for folder in self.work_trees]
+        trees = [{"pattern": f"{escape(directory)}/**", "access": "read"} for directory in self.work_trees]
         return [*places, *(place for place in trees if find_place_problem(place) is None)]
 
     @property

@@ -95,11 +95,11 @@ def build_context(approval: Approval, intent: Intent | None, owners: list[PathOw
 
 def _describe_owners(approval: Approval, owners: list[PathOwner], paths: list[str]) -> str:
     sentences = ["No other open intent owns it."] if paths and not owners else []
-    people = {
+    users = {
         owner for path in paths[:MAX_PATHS] for owner in find_code_owners(approval.workspace.local_root, path)
     }
-    if people:
-        sentences.append(f"Code owners: {', '.join(sorted(people))}.")
+    if users:
+        sentences.append(f"Code owners: {', '.join(sorted(users))}.")
     return " ".join(sentences)
 
 

@@ -76,10 +76,10 @@ def describe_subject(approval: Approval) -> ApprovalSubject:
     """Describe the approval. 0 queries when the session was fetched with it."""
     if approval.kind == Approval.Kind.SCOPE:
         patterns, kinds = list_requested(approval)
-        verb = f"Widen {approval.intent_id}"
+        action = f"Widen {approval.intent_id}"
         if is_plan(approval):
-            verb = f"Plan for {approval.intent_id}" if approval.intent_id else "Plan for this session"
-        return ApprovalSubject("scope", verb, "+ " + abbreviate([*patterns, *kinds]), "text")
+            action = f"Plan for {approval.intent_id}" if approval.intent_id else "Plan for this session"
+        return ApprovalSubject("scope", action, "+ " + abbreviate([*patterns, *kinds]), "text")
     if approval.kind == Approval.Kind.COMPLETION:
         title = f"Complete {approval.intent_id}"
         return ApprovalSubject("completion", title, title, "text")
@@ -93,19 +93,19 @@ def describe_subject(approval: Approval) -> ApprovalSubject:
 def _describe_call(approval: Approval) -> ApprovalSubject:
     resolved = resolve_approval_tool(approval)
     tool: Any = resolved.tool
-    kind, verb = ROW_KINDS.get(tool.kind, OTHER_KIND) if tool else OTHER_KIND, tool_verb(tool)
+    kind, action = ROW_KINDS.get(tool.kind, OTHER_KIND) if tool else OTHER_KIND, tool_verb(tool)
     if kind == "shell":
         command = extract_command(resolved)
-        return ApprovalSubject(kind, verb, next(iter(command.strip().splitlines()), ""), "command")
+        return ApprovalSubject(kind, action, next(iter(command.strip().splitlines()), ""), "command")
     paths = list_paths(approval)
     if is_read(approval):
         # An editor that only views, or a tool that no table knows: the gate saw nothing but reading.
-        kind, verb = "read", verb if kind == "read" else "Read"
+        kind, action = "read", action if kind == "read" else "Read"
     if kind == "other" or (kind == "read" and not paths):
-        return ApprovalSubject(kind, verb, approval.tool, "text")
+        return ApprovalSubject(kind, action, approval.tool, "text")
     if approval.error_type == ErrorType.STALE_FILE:
         kind = "stale"
-    return ApprovalSubject(kind, verb, abbreviate(paths), "path" if len(paths) == 1 else "text")
+    return ApprovalSubject(kind, action, abbreviate(paths), "path" if len(paths) == 1 else "text")
 
 
 def abbreviate(names: list[str]) -> str:

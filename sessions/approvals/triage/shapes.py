@@ -64,11 +64,11 @@ def mask_targets(text: str, call: Mapping[str, Any]) -> str:
     root = str(call.get("root") or "").rstrip("/")
     masked = text
     for path in sorted({target["path"] for target in targets}, key=len, reverse=True):
-        folder, slash, _ = path.rpartition("/")
+        directory, slash, _ = path.rpartition("/")
         for spelling in _list_spellings(path, root):
             masked = re.sub(
                 rf"(?<![\w./-]){re.escape(spelling)}(?![\w.-]*[\w-])",
-                lambda _, folder=folder, slash=slash: f"{folder}{slash}{MASK}",  # type: ignore[misc]
+                lambda _, directory=directory, slash=slash: f"{directory}{slash}{MASK}",  # type: ignore[misc]
                 masked,
             )
     return masked if masked != text else ""

@@ -34,14 +34,14 @@ def alert_on_repeated_denials(outcome: GateOutcome) -> None:
     """
     session, decision = outcome.snapshot.session, outcome.decision
     attempts = _find_attempts(session)
-    highest = 0
+    largest = 0
     for subject in _find_subjects(list(decision.offending), str(decision.reason)):
         count = len({call for subjects, call in attempts if subject in subjects})
-        highest = max(highest, count)
+        largest = max(largest, count)
         if count >= ALERT_AFTER:
             _append_alert(session, decision, subject, count)
     limit = outcome.snapshot.core.policy.freeze_after_denials
-    if limit and highest >= limit and freeze_session(session, ACTOR, frozen=True):
+    if limit and largest >= limit and freeze_session(session, ACTOR, frozen=True):
         snapshot_cache.forget(session.workspace_id, session.session_id)
 
 

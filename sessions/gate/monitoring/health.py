@@ -47,8 +47,8 @@ UNGATED = Health(
 
 
 def _build_unreported(count: int) -> Health:
-    why = f"{count} changes were let through and none was reported: its hook after tools does not run."
-    return Health(GateHealth.DEGRADED, why)
+    reason = f"{count} changes were let through and none was reported: its hook after tools does not run."
+    return Health(GateHealth.DEGRADED, reason)
 
 
 def compute_health(session: AgentSession) -> Health:

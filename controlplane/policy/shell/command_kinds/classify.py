@@ -125,10 +125,10 @@ def _find_help(texts: Arguments) -> CommandKind | None:
 
 def _find_downloaded(outer: Arguments, inner: Arguments) -> CommandKind:
     """Return the kind of a package that is fetched and run: `npx cowsay`."""
-    why = f"{outer.program} may download {inner.program[:40]} and run it"
+    reason = f"{outer.program} may download {inner.program[:40]} and run it"
     is_name = re.fullmatch(r"(?:@[\w.-]+/)?[\w.-]+", inner.program) is not None
     kind = f"{outer.program} {inner.program}" if is_name and inner.are_generic() else ""
-    return CommandKind(kind, Effect.INSTALLS, why)
+    return CommandKind(kind, Effect.INSTALLS, reason)
 
 
 def _normalize(name: str) -> str:
@@ -239,9 +239,9 @@ def _find_unknown(texts: Arguments) -> CommandKind | None:
     path = name if "/" in name else ""
     if path and not is_inner_path(path, texts.root):
         return CommandKind("", Effect.RUNS_CODE, f"{name[:40]} is a program outside of the workspace")
-    why = f"{name[:40]} is not a known command"
+    reason = f"{name[:40]} is not a known command"
     if not texts.are_generic():
-        return CommandKind("", Effect.RUNS_CODE, why)
+        return CommandKind("", Effect.RUNS_CODE, reason)
     first = texts.words[0].value if texts.words else ""
     sub = first if first and re.fullmatch(r"[a-z][\w:-]{0,30}", first) and not path else ""
-    return CommandKind(f"{name} {sub}".strip(), Effect.RUNS_CODE, why)
+    return CommandKind(f"{name} {sub}".strip(), Effect.RUNS_CODE, reason)

@@ -40,7 +40,7 @@ class TableRow:
         return tuple(self.kind.split())
 
 
-def parse_rows(effect: Effect, why: str, text: str, common: str = "") -> Iterator[TableRow]:
+def parse_rows(effect: Effect, reason: str, text: str, common: str = "") -> Iterator[TableRow]:
     """Yield the rows of a table. `common` are options that every row of it has."""
     for line in text.strip().splitlines():
         kind, options, operands = (field.strip() for field in f"{line}||".split("|")[:3])
@@ -48,7 +48,7 @@ def parse_rows(effect: Effect, why: str, text: str, common: str = "") -> Iterato
         yield TableRow(
             kind,
             effect,
-            why,
+            reason,
             _parse_options(token for token in tokens if not token.startswith(("-+", "!"))),
             frozenset(letter for token in tokens if token.startswith("-+") for letter in token[2:]),
             frozenset(token[1:] for token in tokens if token.startswith("!")),

@@ -110,8 +110,8 @@ def _name_request(methods: list[str], addresses: list[str], outputs: tuple[Word,
     if not host or not method.isalpha() or any("#" in (word.value or "") for word in outputs):
         return None
     is_read = method in READ_METHODS and "POST" not in methods
-    effect, why = (Effect.BROWSES, "reads from") if is_read else (Effect.SENDS, "sends to")
-    return CommandKind(f"curl {method} {host}", effect, f"{why} {host}", outputs)
+    effect, reason = (Effect.BROWSES, "reads from") if is_read else (Effect.SENDS, "sends to")
+    return CommandKind(f"curl {method} {host}", effect, f"{reason} {host}", outputs)
 
 
 def _find_gh(texts: Arguments) -> CommandKind | None:
@@ -120,9 +120,9 @@ def _find_gh(texts: Arguments) -> CommandKind | None:
     if values[:1] == ["api"]:
         return _find_gh_api(values[1:])
     known = [value for value in values[:2] if value and re.fullmatch(r"[a-z][a-z-]*", value)]
-    verb = known[1] if len(known) > 1 else ""
-    if verb in GH_CHANGES:
-        kind = f"gh {known[0]} {verb}"
+    action = known[1] if len(known) > 1 else ""
+    if action in GH_CHANGES:
+        kind = f"gh {known[0]} {action}"
         return CommandKind(kind, Effect.SENDS, "changes something on the forge")
     return None
 

@@ -48,8 +48,8 @@ TABLES = (
 
 def _build_table() -> Mapping[str, tuple[TableRow, ...]]:
     rows = defaultdict(list)
-    for effect, why, text, common in TABLES:
-        for row in parse_rows(effect, why, text, common):
+    for effect, reason, text, common in TABLES:
+        for row in parse_rows(effect, reason, text, common):
             rows[row.words[0]].append(row)
     # The longest kind first: `git stash drop` before `git stash`.
     return {name: tuple(sorted(found, key=lambda row: -len(row.words))) for name, found in rows.items()}

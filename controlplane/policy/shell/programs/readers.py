@@ -88,11 +88,11 @@ def _record_search(call: ProgramCall, parsed: ParsedOptions, folders: Sequence[W
     recorder = call.recorder
     add = recorder.add_listed if parsed.has("--files") else recorder.add_pattern
     names = [word.value for word in parsed.values(*NAME_FILTERS)]
-    wanted = [name for name in names if name and not name.startswith("!")]
-    for name in wanted:
+    expected = [name for name in names if name and not name.startswith("!")]
+    for name in expected:
         for path in call.list_filtered(folders, name):
             add(path, PatternUse.FILTER)
-    for path in call.list_filtered(folders, "") if not wanted else ():
+    for path in call.list_filtered(folders, "") if not expected else ():
         add(path, PatternUse.CONTENT)
 
 
@@ -114,8 +114,8 @@ def _diff(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `diff`: a file and a directory are compared by the file of that name in the directory."""
     record_operands(call, parsed.operands, "r*")
     if parsed.has("-r", "--recursive"):
-        for folder in call.list_filtered(parsed.operands, ""):
-            call.recorder.add_pattern(folder, PatternUse.CONTENT)
+        for directory in call.list_filtered(parsed.operands, ""):
+            call.recorder.add_pattern(directory, PatternUse.CONTENT)
     operands = [(word, (word.value or "").rstrip("/")) for word in parsed.operands]
     recorder, resolved = call.recorder, {path: call.resolve(word) for word, path in operands if path}
     names = {
