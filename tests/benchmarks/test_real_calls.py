@@ -67,7 +67,10 @@ def test_a_session_is_judged_under_its_touched_folders_and_tests(repository):
 
 
 def test_the_default_choice_answers_the_next_call_of_the_kind(repository):
-    assert replay(repository, approves=True).verdicts["ask"] == 2
+    tally = replay(repository, approves=True)
+    assert tally.kinds["mcp:linear.create_issue"] == 1
+    assert tally.kinds["places to read"] == 1, "the agent asks for the folder that it was refused to read"
+    assert tally.verdicts["ask"] == 3
 
 
 def test_a_folder_without_calls_is_said_to_be_empty(tmp_path):
@@ -82,7 +85,8 @@ def test_the_calls_of_the_project_are_complete():
 
 
 def test_what_is_permitted_on_purpose_is_an_attack_or_a_case():
-    assert attacks.load_permitted()
+    assert attacks.load_permitted("commands")
+    assert attacks.load_permitted("granted")
     assert Path(attacks.PERMITTED).exists()
 
 
