@@ -43,6 +43,9 @@ KINDS = {
 }
 QUEUE = "queue"  # the view of the approvals page
 PAGE_FIELDS = ("approval_id", "event", "reach", "tool", "agent")  # what scripts of pages read
+RECEIPT_SUBJECTS = frozenset(
+    {"decision", "session", "trace"}
+)  # the approvals page follows calls to their end
 ALL_EVENTS = "entries"  # the view of a page that counts every entry
 
 
@@ -110,8 +113,7 @@ class LiveEvent:
         message: dict[str, Any] = {"seq": self.seq, "type": self.type, "at": self.at, "data": self.data}
         shown = views or frozenset()
         if views is not None:
-            said = {name: self.data[name] for name in PAGE_FIELDS if name in self.data}
-            message = {"seq": self.seq, "type": self.type, "data": said if self.subject == "approval" else {}}
+            message = {"seq": self.seq, "type": self.type, "data": self._select_fields(shown)}
         changes = [asdict(change) for view in sorted(shown) for change in self.changes.get(view, ())]
         if self.queue is not None:
             message["pending"] = self.queue.pending
@@ -121,8 +123,16 @@ class LiveEvent:
             message["changes"] = changes
         if views is not None and (self.drawn is None or views - self.drawn):
             return message | {"drawn": False}
-        is_needed = views is None or changes or self.subject == "approval" or ALL_EVENTS in shown
+        is_needed = views is None or changes or message["data"] or ALL_EVENTS in shown
         return message if is_needed else {}
+
+    def _select_fields(self, views: frozenset[str]) -> dict[str, Any]:
+        """Return what scripts of a page with these views read."""
+        if self.subject == "approval":
+            return {name: self.data[name] for name in PAGE_FIELDS if name in self.data}
+        if QUEUE in views and self.subject in RECEIPT_SUBJECTS:
+            return {"session_id": self.data["session_id"]}
+        return {}
 
 
 def find_newest_seq(workspace_id: int) -> int:

@@ -1,6 +1,6 @@
 // The push connection of a page. A message, {seq, type, at, data}, is an event of the workspace and brings the rows
 // that it changes in what the page shows ("icp:rows", rows.js; "icp:queue", queue.js). On "icp:approval-<id>" an open
-// card fetches itself; what came while the page was away is not drawn: on "icp:refresh" each live part does.
+// card fetches itself, on "icp:session-<id>" its receipt; what came while the page was away is not drawn: on "icp:refresh" each live part does.
 
 // What the page shows, so that it gets the rows of that and of nothing else.
 const views = () => [...document.querySelectorAll("[data-live]")].map((part) => `&show=${encodeURIComponent(part.dataset.live)}`).join("");
@@ -84,6 +84,7 @@ class Live extends HTMLElement {
     if (event.type === "missed") announce("icp:missed"); // more than is sent one by one
     announce(event.drawn === false ? "icp:refresh" : "icp:entry");
     if (event.changes) announce("icp:rows", event.changes);
+    if (event.data?.session_id) announce(`icp:session-${encodeURIComponent(event.data.session_id)}`);
     if (event.type.startsWith("approval.")) this.approval(event);
   }
 
