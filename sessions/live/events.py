@@ -43,9 +43,7 @@ KINDS = {
 }
 QUEUE = "queue"  # the view of the approvals page
 PAGE_FIELDS = ("approval_id", "event", "reach", "tool", "agent")  # what scripts of pages read
-RECEIPT_SUBJECTS = frozenset(
-    {"decision", "session", "trace"}
-)  # the approvals page follows calls to their end
+RECEIPT_SUBJECTS = frozenset({"decision", "session", "trace"})  # what receipts on that page follow
 ALL_EVENTS = "entries"  # the view of a page that counts every entry
 
 

@@ -204,6 +204,13 @@ def test_a_page_that_shows_nothing_live_gets_approvals_alone(act, at_work):
     assert "changes" not in message
 
 
+def test_the_approvals_page_learns_which_session_an_event_is_of(act, at_work):
+    """An open receipt follows the call to its end; no row is drawn for that."""
+    (message,) = act("queue", read(at_work))
+    assert (message["type"], message["data"]) == ("decision.made", {"session_id": "s-1"})
+    assert set(message) == {"seq", "type", "data"}
+
+
 def test_a_page_that_counts_entries_gets_every_event(act, at_work, acme, admin):
     def change_much():
         read(at_work)()
