@@ -111,7 +111,15 @@ def rest(shop: Shop) -> Agent:
     return shop.agent()
 
 
-@pytest.fixture(params=ALL)
+# Of each form of payload one client; `make test-deep` adds the others.
+IN_EVERY_RUN = {REST, "claude-code", "codex", "opencode"}
+
+
+@pytest.fixture(
+    params=[
+        client if client in IN_EVERY_RUN else pytest.param(client, marks=pytest.mark.deep) for client in ALL
+    ]
+)
 def coder(request: pytest.FixtureRequest, shop: Shop) -> Agent:
     """An agent of every client in turn: the hooks' captured payloads, and REST."""
     return shop.agent(request.param)
