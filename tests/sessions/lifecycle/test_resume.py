@@ -44,7 +44,7 @@ def test_an_opening_takes_it_up_again_and_offers_its_intent_first(ended):
     opened = ended.post("sessions", {"session_id": "s-1"}).json()
     assert (opened["created"], opened["state"], opened["resumed_from"]) == (False, "REQUEST", "INT-001")
     assert opened["available_intents"][0]["id"] == "INT-001"
-    assert "It worked under INT-001 before" in opened["prompt"]
+    assert "It worked under INT-001: select that again" in opened["prompt"]
     assert "CANNOT write code immediately" in opened["prompt"]
 
 

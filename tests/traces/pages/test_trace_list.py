@@ -186,7 +186,7 @@ def test_the_strip_zooms_and_facets_narrow(busy, ivys):
     zoomed = get(ivys, column.url)
     assert zoomed.context["total"] == answer.context["total"]
     facets = {facet["title"]: facet["items"] for facet in answer.context["facets"]}
-    (held,) = [item for item in facets["Decision"] if item["label"] == "ask"]
+    (held,) = [item for item in facets["Decision"] if item["label"] == "Held"]
     assert get(ivys, held["url"]).context["total"] == held["number"] == 1
     assert get(ivys, held["exclude_url"]).context["total"] == answer.context["total"] - 1
     assert facets["Kind"][0]["current"]
