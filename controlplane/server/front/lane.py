@@ -84,6 +84,7 @@ class Lane:
         self.queue: FairQueue[Job] = FairQueue()
         self.busy_since: list[float | None] = [None] * threads
         self._max_group = max_group
+        self._closing = threading.Event()
         self._served: dict[Hashable, float] = {}  # workspace -> when a call of it was last taken
         self._threads = [
             threading.Thread(target=self._run, args=(number,), name=f"{name} {number}", daemon=True)
@@ -96,6 +97,7 @@ class Lane:
         self.queue.put(job.caller, job)
 
     def close(self) -> None:
+        self._closing.set()
         self.queue.close()
 
     def is_stuck(self, seconds: float) -> bool:
@@ -120,7 +122,7 @@ class Lane:
             self.busy_since[number] = None
             self._settle(jobs)
             if self.yields_to is not None and self.yields_to.has_served_others(taken[0].workspace):
-                time.sleep(min(YIELD_FACTOR * (time.monotonic() - started), MAX_YIELD_SECONDS))
+                self._closing.wait(min(YIELD_FACTOR * (time.monotonic() - started), MAX_YIELD_SECONDS))
         connection.close()
 
     def _work(self, jobs: list[Job]) -> None:

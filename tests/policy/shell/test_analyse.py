@@ -180,5 +180,5 @@ def test_too_many_files_are_not_searched_for_a_name(tmp_path, monkeypatch):
 
 
 def test_a_count_of_a_script_is_read_by_no_program():
-    assert analyse("TODO_COUNT=$(ls | wc -l); echo $TODO_COUNT").safe
+    assert analyse("FILE_COUNT=$(ls | wc -l); echo $FILE_COUNT").safe
     assert reasons("GIT_CONFIG_COUNT=1; git status")

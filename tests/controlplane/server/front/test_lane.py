@@ -181,3 +181,14 @@ def test_a_lane_that_is_at_one_call_for_long_is_stuck(recorder):
         queue.close()
 
     asyncio.run(send())
+
+
+def test_a_lane_that_rests_for_others_ends_when_it_is_closed(recorder, monkeypatch):
+    monkeypatch.setattr(lanes, "YIELD_FACTOR", 1e9)
+    monkeypatch.setattr(lanes, "MAX_YIELD_SECONDS", 3600)
+    lane = Lane("resting", 1, max_group=1)
+    lane.yields_to = SimpleNamespace(has_served_others=lambda _: True)
+    assert run(call("a"), lane=lane) == [(200, b"recorded a")]
+    (thread,) = lane._threads
+    thread.join(30)
+    assert not thread.is_alive()
