@@ -11,7 +11,6 @@ from traces.ledger.append import read_body
 from traces.models import EntryKind, LedgerEntry
 
 RAN = "ran"  # the event of the session
-MAX_APPROVALS = 50  # newest ones of the same tool, among which the call is looked for
 MAX_REPORTS = 200  # newest ones of the session
 
 
@@ -25,13 +24,18 @@ class CallReport:
 
 
 def find_approved_call(session: AgentSession, call: ToolCall) -> str:
-    """Return the id of the approval that let this very call through, the newest; "" for none. 1 query."""
+    """Return the id of the approval that let this very call through, the newest; "" for none.
+
+    1 query, 2 where the tool has approved calls in the session.
+    """
     approved = Approval.objects.filter(
         session=session, kind=Approval.Kind.CALL, status=Approval.Status.APPROVED, tool=call.tool
     )
-    held_calls = approved.order_by("-decided_at").values_list("public_id", "call")[:MAX_APPROVALS]
-    stored = to_storable(call.input)
-    return next((public_id for public_id, held in held_calls if held.get("input") == stored), "")
+    if not approved.exists():
+        return ""
+    # Compared in the database: inputs are long, and masking one costs more than the query.
+    same = approved.filter(call__input=to_storable(call.input)).order_by("-decided_at")
+    return same.values_list("public_id", flat=True).first() or ""
 
 
 def list_reports(approval: Approval) -> list[CallReport]:

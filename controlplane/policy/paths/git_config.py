@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from controlplane.policy.paths.filesystem import Filesystem
@@ -53,7 +54,8 @@ def find_programs(filesystem: Filesystem, root: str | None) -> GitPrograms:
     )
 
 
-def _parse(text: str) -> list[tuple[str, str]]:
+@lru_cache(maxsize=64)  # each write of a call asks, and settings seldom change
+def _parse(text: str) -> tuple[tuple[str, str], ...]:
     """Return keys, in lower case with their section, and values. A sub-section counts as the same one."""
     entries, section = [], ""
     for line in text.splitlines():
@@ -66,7 +68,7 @@ def _parse(text: str) -> list[tuple[str, str]]:
         if entry is not None:
             value = re.split(r"\s[#;]", entry[2], maxsplit=1)[0].strip().strip('"')
             entries.append((f"{section}.{entry[1].lower()}", value))
-    return entries
+    return tuple(entries)
 
 
 def _locate(value: str, root: str | None, base: str) -> str:
