@@ -25,8 +25,13 @@ def pytest_report_header() -> str:
 
 
 def pytest_configure():
-    """People sign in often here, and a slow hash guards nothing."""
+    """Leave out what every test would pay for.
+
+    People sign in often here, and a slow hash guards nothing. Each test client builds the middleware anew, which reads
+    all static files unless WhiteNoise looks for them when they are asked for.
+    """
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.WHITENOISE_AUTOREFRESH = True
 
 
 @pytest.fixture(autouse=True)

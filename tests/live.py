@@ -142,6 +142,12 @@ class LiveServer:
             )
             connection.execute(f"DROP DATABASE {self.database}")
 
+    def count_processor_seconds(self) -> float:
+        """Return what the server has used so far, in user and system mode (proc(5), `stat`, fields 14 and 15)."""
+        assert self.process is not None
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def api(
         self, token: str, method: str, path: str, body: Any = None, timeout: float = 70
     ) -> tuple[int, Any]:

@@ -1,10 +1,24 @@
 from __future__ import annotations
 
 import urllib.request
+from pathlib import Path
 
 import pytest
 
+from controlplane.client.agents import CLIENTS
 from tests.client.machine import Machine, Stub
+
+HERE = Path(__file__).parent
+# Of each form of settings one client; `make test-deep` adds the others.
+IN_EVERY_RUN = {"claude-code", "codex", "opencode"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        values = item.callspec.params if hasattr(item, "callspec") else {}
+        if HERE in item.path.parents and values.get("agent") in set(CLIENTS) - IN_EVERY_RUN:
+            item.add_marker(pytest.mark.deep)
 
 
 @pytest.fixture

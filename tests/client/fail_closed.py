@@ -174,7 +174,7 @@ The entry's shell speaks for a hook that ends without a word: Codex, Gemini CLI 
 status 2 with nothing on stderr.
 
 Not in the table, because no hook can answer for it: a hook that is killed together with the shell that started it
-(Claude Code with `onFailure` and Cursor with `failClosed` refuse then, the others run the tool), a hook that somebody
+(Claude Code with `onFailure` and Cursor with `failClosed` refuse then, the others run the tool), a hook that someone
 replaced by a program that says yes, and configuration that the client does not load. `icp.py doctor` tells whether the
 configuration is whole and whether a canary is denied; the server's log tells sessions that record changes without asking the gate.
 """

@@ -34,7 +34,7 @@ ARGUMENTS = (
     "tests/policy",
     "-m",
     "not deep",
-    "--ignore=tests/policy/shell/test_against_bash.py",
+    "--ignore=tests/policy/shell/test_against_shells.py",
     "--ignore=tests/policy/shell/test_against_strace.py",
     "--deselect=tests/policy/shell/test_examples.py::test_bash_changes_nothing_that_is_not_reported",
     "--hypothesis-profile=mutants",

@@ -28,6 +28,7 @@ CHAIN = {f"l{n}": f"l{n + 1}" for n in range(39)} | {"/".join("z" * 1_900): "q"}
 DEEP = "/".join("a" * 1_900)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "the_call",
     [

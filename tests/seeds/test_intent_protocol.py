@@ -245,6 +245,7 @@ def test_seed5_risk_4__parallel_calls_are_each_answered_and_recorded_once(shop, 
     assert sorted(entry["files"][0]["relative_path"] for entry in shop.traces()) == paths
 
 
+@pytest.mark.deep
 def test_seed5_persistence_1__what_was_selected_asked_and_recorded_survives_a_restart(tmp_path):
     server = LiveServer(tmp_path)
     try:

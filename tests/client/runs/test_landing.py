@@ -6,6 +6,8 @@ import json
 import stat
 from pathlib import Path
 
+import pytest
+
 from tests.client.runs.conftest import Machine
 
 
@@ -126,6 +128,7 @@ def test_a_look_at_git_changes_nothing(machine: Machine) -> None:
     assert machine.run("git status; git diff").changes == {}
 
 
+@pytest.mark.deep
 def test_many_files(machine: Machine) -> None:
     done = machine.run("for i in $(seq 10000); do echo $i >src/$i; done")
     assert len(done.changes) == 10_000

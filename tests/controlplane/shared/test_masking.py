@@ -151,6 +151,7 @@ def test_no_text_makes_masking_slow(piece):
         mask_text(piece * (MAX_TEXT_LENGTH // len(piece)))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("piece", [*PIECES, hints()], ids=lambda piece: piece[:20])
 def test_masking_is_linear(piece):
     def cost(length: int) -> float:

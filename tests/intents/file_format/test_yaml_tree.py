@@ -54,6 +54,7 @@ def test_it_is_refused_soon(name):
     assert reading.values is None
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_lenient_read_is_no_softer_on_attacks(name):
     with bounded(SOON):
@@ -100,6 +101,7 @@ def scopes(count, patterns):
     return json.dumps({"active_intents": documents}).encode()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "patterns",
     [
@@ -117,6 +119,7 @@ def test_scopes_that_are_costly_to_compare_are_compared_in_part(patterns):
     assert len(report.warnings) <= 2_001
 
 
+@pytest.mark.deep
 def test_braces_cannot_multiply_without_end():
     with bounded(SOON):
         report = parse_registry(scopes(300, lambda n: ["{a,b}" * 8 + str(n)])).report

@@ -84,6 +84,7 @@ def registries(draw):
     return RegistryValues(tuple(draw(intents(n)) for n in range(1, count + 1)), draw(metadata), draw(beside))
 
 
+@pytest.mark.deep
 @settings(max_examples=150, deadline=None)
 @given(registries())
 def test_write_and_read_gives_the_same_values(registry):
@@ -144,6 +145,7 @@ loose_intents = st.tuples(loose_ids, st.fixed_dictionaries({}, optional=loose_fi
 )
 
 
+@pytest.mark.deep
 @settings(max_examples=300, deadline=None)
 @given(st.lists(loose_intents, max_size=3), st.sampled_from(["active_intents", "intents", None]))
 def test_what_a_lenient_import_takes_in_a_strict_one_takes_from_the_export(rows, root):

@@ -220,6 +220,7 @@ def test_a_folder_that_is_moved_brings_all_below_it_along():
 # --- content --------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "the_call",
     [

@@ -144,6 +144,7 @@ def _random_rules(chance: random.Random) -> str:
     return chance.choice(("\n", "\n", "\n", "\r\n")).join([*lines, ""])
 
 
+@pytest.mark.deep
 def test_git_agrees_on_random_rules(git):
     chance = random.Random(2024)
     for _ in range(LISTS):

@@ -84,6 +84,7 @@ def test_overlap_of_two_scopes(one, other, path):
         assert found == path
 
 
+@pytest.mark.deep
 @given(SCOPES, SCOPES)
 @settings(max_examples=300, deadline=None)
 def test_a_witness_holds_and_without_one_nothing_is_shared(one, other):
@@ -97,6 +98,7 @@ def test_a_witness_holds_and_without_one_nothing_is_shared(one, other):
         assert is_canonical(path)
 
 
+@pytest.mark.deep
 @given(st.lists(SCOPES, min_size=2, max_size=6))
 @settings(max_examples=100, deadline=None)
 def test_all_pairs_are_the_pairs(lists):

@@ -124,6 +124,7 @@ def test_what_covers_a_folder(patterns, folder, covered):
     assert Scope.from_patterns(patterns).covers_below(folder) == covered
 
 
+@pytest.mark.deep
 @given(SCOPES, st.sampled_from(["", "a", "b", "ab", "a/b", ".a/x"]))
 @settings(max_examples=300, deadline=None)
 def test_a_covered_folder_holds_no_path_outside(patterns, folder):
@@ -136,6 +137,7 @@ def test_a_covered_folder_holds_no_path_outside(patterns, folder):
         assert not is_subset(deep, scope)
 
 
+@pytest.mark.deep
 @given(SCOPES, SCOPES)
 @settings(max_examples=300, deadline=None)
 def test_a_subset_matches_nothing_more(one, other):

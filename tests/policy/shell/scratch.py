@@ -1,13 +1,18 @@
-"""A small workspace in a temporary directory, to compare what bash does with what the analysis says."""
+"""A small workspace in a temporary directory, to compare what a shell does with what the analysis says."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import warnings
 from typing import TYPE_CHECKING
 
+import pytest
+
 from controlplane.policy.paths.filesystem import UnknownFilesystem
+from controlplane.policy.shell import analyse
+from controlplane.policy.shell.shells import SHELLS_BY_NAME
 from tests.policy.shell import strace
 
 if TYPE_CHECKING:
@@ -27,13 +32,32 @@ FOLDERS = ("empty",)
 
 
 # A command that reads what it writes (`grep -r x . >> file`) would fill disk and memory within its seconds.
-BOUNDED = ("prlimit", "--fsize=1048576", "bash", "-c")
+BOUNDED = ("prlimit", "--fsize=1048576")
+# Each without the user's own files: what an alias or an option there changes, no analysis can know.
+SHELLS = {
+    "bash": ("bash", "-c"),
+    "dash": ("dash", "-c"),
+    "zsh": ("zsh", "-f", "-c"),
+}
+
+
+def require(missing: str | None) -> None:
+    """Fail in CI and skip elsewhere when something is missing."""
+    if missing is None:
+        return
+    if os.environ.get("CI"):
+        pytest.fail(missing)
+    warnings.warn(f"{missing}; commands are not compared", stacklevel=2)  # a skip alone is easily overlooked
+    pytest.skip(missing)
 
 
 class Scratch:
     """`root` is the workspace; next to it stand a home and a directory outside of the workspace."""
 
-    def __init__(self, base: Path):
+    def __init__(self, base: Path, shell: str = "bash"):
+        if shutil.which(shell) is None:
+            require(f"{shell} is missing: install the Debian package {shell}")
+        self.shell = shell
         self.base = base.resolve()
         self.root = self.base / "ws"
         self.lay_out()
@@ -52,11 +76,18 @@ class Scratch:
     def filesystem(self):
         return DirectoryFilesystem(self.root)
 
+    def analyse(self, command: str) -> ShellAnalysis:
+        shells = SHELLS_BY_NAME[self.shell]
+        return analyse(command, root=str(self.root), filesystem=self.filesystem(), shells=shells)
+
+    def _run_as(self, command: str) -> list[str]:
+        return [*BOUNDED, *SHELLS[self.shell], command]
+
     def changed_by(self, command: str) -> set[str]:
-        """Return the absolute paths that differ after bash has run the command, and restore the tree."""
+        """Return the absolute paths that differ after the shell has run the command, and restore the tree."""
         before = self._snapshot()
         subprocess.run(
-            [*BOUNDED, command],
+            self._run_as(command),
             cwd=self.root,
             env=self._env,
             stdin=subprocess.DEVNULL,
@@ -70,8 +101,8 @@ class Scratch:
         return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
     def written_by(self, command: str) -> set[str]:
-        """Return the absolute paths that bash asked the kernel to change, and restore the tree."""
-        found = strace.written_by([*BOUNDED, command], self.root, self._env)
+        """Return the absolute paths that the shell asked the kernel to change, and restore the tree."""
+        found = strace.written_by(self._run_as(command), self.root, self._env)
         inside = {path for path in found if path.startswith(f"{self.base}/")}
         if inside:
             self.lay_out()
@@ -82,11 +113,11 @@ class Scratch:
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.base / "home"), "LANG": "C.UTF-8"}
 
     def missed(self, command: str, analysis: ShellAnalysis) -> set[str]:
-        """Return what bash changed and the analysis did not report."""
+        """Return what the shell changed and the analysis did not report."""
         return self._not_reported(self.changed_by(command), analysis)
 
     def missed_in_trace(self, command: str, analysis: ShellAnalysis) -> set[str]:
-        """Return what bash asked the kernel to change and the analysis did not report."""
+        """Return what the shell asked the kernel to change and the analysis did not report."""
         return self._not_reported(self.written_by(command), analysis)
 
     def _not_reported(self, paths: set[str], analysis: ShellAnalysis) -> set[str]:

@@ -1,4 +1,4 @@
-"""Commands run by bash under `strace`: whatever they open for writing, make, rename or remove was reported.
+"""Commands run by three shells under `strace`: whatever they open for writing, make, rename or remove was reported.
 
 It needs the Debian package strace. Where that is missing, these tests say so and are skipped; in CI they fail.
 """
@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import warnings
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from controlplane.policy.shell import analyse
 from tests.policy.shell import strace
 from tests.policy.shell.grammar import COMMANDS
-from tests.policy.shell.scratch import Scratch
+from tests.policy.shell.scratch import SHELLS, Scratch, require
 from tests.policy.shell.test_examples import EXAMPLES as CASES
 from tests.policy.shell.test_examples import is_harmless
 
@@ -24,15 +22,10 @@ pytestmark = pytest.mark.deep
 EXAMPLES = int(os.environ.get("SHELL_EXAMPLES", "100"))
 
 
-@pytest.fixture(scope="module")
-def scratch(tmp_path_factory):
-    why = strace.missing_reason()
-    if why is not None:
-        if os.environ.get("CI"):
-            pytest.fail(why)
-        warnings.warn(f"{why}; commands are not traced", stacklevel=1)  # a skip alone is easily overlooked
-        pytest.skip(why)
-    return Scratch(tmp_path_factory.mktemp("traced") / "base")
+@pytest.fixture(scope="module", params=SHELLS)
+def scratch(request, tmp_path_factory):
+    require(strace.missing_reason())
+    return Scratch(tmp_path_factory.mktemp("traced") / "base", request.param)
 
 
 @pytest.mark.parametrize(
@@ -63,17 +56,16 @@ def test_the_trace_sees_what_a_tree_does_not_show(scratch, command, written):
 )
 @given(command=COMMANDS)
 def test_nothing_is_written_that_is_not_reported(scratch, command):
-    analysis = analyse(command, root=str(scratch.root), filesystem=scratch.filesystem())
+    analysis = scratch.analyse(command)
     assume(not analysis.unknown)
     assert scratch.missed_in_trace(command, analysis) == set(), analysis.writes
 
 
 def test_no_example_writes_what_it_does_not_report(scratch):
-    filesystem = scratch.filesystem()
     missed = {}
     for case in CASES:
         command = case["command"]
-        analysis = analyse(command, root=str(scratch.root), filesystem=filesystem)
+        analysis = scratch.analyse(command)
         if is_harmless(command, analysis) and (found := scratch.missed_in_trace(command, analysis)):
             missed[command] = found
     assert missed == {}

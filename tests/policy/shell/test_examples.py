@@ -1,4 +1,4 @@
-"""Many small commands with their answers, and what bash does with them.
+"""Many small commands with their answers, and what three shells do with them.
 
 `examples.json` holds commands of all kinds, `options.json` the options that make a difference. A row gives the
 verdict, the targets, the reads, and each unknown word with its reason; `ops` where a target is not just written,
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.policy.shell import analyse
-from tests.policy.shell.scratch import Scratch
+from tests.policy.shell.scratch import SHELLS, Scratch
 
 HERE = Path(__file__).parent
 EXAMPLES = json.loads((HERE / "examples.json").read_text())
@@ -73,12 +73,13 @@ def is_harmless(command, analysis):
 
 
 @pytest.mark.deep
-def test_bash_changes_nothing_that_is_not_reported(scratch):
-    filesystem = scratch.filesystem()
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_changes_nothing_that_is_not_reported(tmp_path, shell):
+    scratch = Scratch(tmp_path / "base", shell)
     missed = {}
     for example in EXAMPLES + OPTIONS:
         command = example["command"]
-        analysis = analyse(command, root=str(scratch.root), filesystem=filesystem)
+        analysis = scratch.analyse(command)
         if is_harmless(command, analysis) and (answered := scratch.missed(command, analysis)):
             missed[command] = answered
     assert missed == {}

@@ -195,6 +195,7 @@ REPEATED = [
 ]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("piece", REPEATED)
 @pytest.mark.parametrize("size", [2_000, 16_000])
 def test_no_repetition_is_slow(piece, size):
@@ -238,6 +239,7 @@ def test_hostile_text_is_unknown_as_a_whole(command):
     assert analysis.unknown
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "command",
     [

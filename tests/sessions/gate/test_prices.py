@@ -67,6 +67,7 @@ CALLS = {
 }  # fmt: skip
 
 
+@pytest.mark.deep
 @pytest.mark.django_db
 @pytest.mark.parametrize(("tool", "tool_input"), CALLS.values(), ids=CALLS)
 def test_no_call_costs_more_than_a_few_hundred_ordinary_ones(acme, agent, tool, tool_input):

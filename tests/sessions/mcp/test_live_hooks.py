@@ -29,6 +29,7 @@ def test_a_revoked_token_is_refused_but_its_hooks_are_denied(server, tokens):
     assert "revoked" in said["permissionDecisionReason"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("fields", "handshake"),
     [

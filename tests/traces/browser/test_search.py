@@ -69,6 +69,7 @@ QUERIES = {
 }  # fmt: skip
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("state", ["unsealed", "sealed", "half counted", "counted"])
 def test_list_facets_and_density_agree_with_a_look_at_every_entry(past, monkeypatch, state):
     if state != "unsealed":

@@ -54,6 +54,7 @@ def stored(workspace_id):
     return [bytes(row.body.body) for row in rows.order_by("pk")]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("form", ["orchestration", "agent-trace"])
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
 def test_a_real_ledger_goes_in_out_and_in_the_same(path, form):

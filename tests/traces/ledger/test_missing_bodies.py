@@ -81,6 +81,7 @@ def test_a_redacted_entry_is_not_called_archived(shelved, agent):
     assert (found["ledger"]["archived_in"], found["ledger"]["redacted"]) == (None, True)
 
 
+@pytest.mark.deep
 def test_outlines_are_records_of_agent_trace_like_any_other(shelved, agent):
     for line in b"".join(agent.get("traces/export", format="agent-trace").streaming_content).splitlines():
         jsonschema.validate(json.loads(line), RECORD)

@@ -163,6 +163,7 @@ def _post(count):
         connection.close()
 
 
+@pytest.mark.deep
 @pytest.mark.django_db(transaction=True)
 def test_two_sealers_never_give_the_same_place():
     append_many(3000)

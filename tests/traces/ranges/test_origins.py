@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -107,6 +108,7 @@ def test_every_line_keeps_its_entry_through_any_edits_of_others(steps):
         assert (state == UNCLAIMED) == (line.writer is None)
 
 
+@pytest.mark.deep
 @settings(max_examples=150, deadline=None)
 @given(
     steps=STEPS, words=st.lists(st.sampled_from(["a", "}", "", "  x = 1", "x = 1", "b()"]), min_size=60), commits=st.sets(st.integers(0, 12))

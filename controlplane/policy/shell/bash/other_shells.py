@@ -22,6 +22,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     (re.compile(rb"\(\("), DASH, "(( opens two subshells for dash, and what compares redirects"),
     (re.compile(rb"&>"), DASH, "&> sends a command of dash to the background"),
     (re.compile(rb"\$'(?=[^']*\\')"), DASH, "a quote behind a backslash ends the text in dash"),
+    (re.compile(rb"[<>]&\d+-"), ZSH, "a file descriptor with a dash behind it is the name of a file in zsh"),
     (re.compile(rb">[>&]?!"), ZSH, "! belongs to the redirect in zsh"),
     (re.compile(rb"(?<![^\s;&|(])=(?=[\w./~-])"), ZSH, "= stands for the path of a program in zsh"),
 )

@@ -80,7 +80,7 @@ def expand_words(node: Node, context: WordContext) -> list[Word]:
         raise UnclearCommandError("a word that is too long for a path", node.byte_range)
     chars = list(_read_node(node, context))
     words = [_build_word(expanded, node) for expanded in expand_braces(chars)]
-    if len(words) > 1 and ".." in text and DASH in context.walker.recorder.shells:
+    if len(words) > 1 and DASH in context.walker.recorder.shells:
         raise UnclearCommandError("dash keeps the braces, and what is between them", node.byte_range)
     return words
 
@@ -157,6 +157,8 @@ def _read_ansi(node: Node, context: WordContext) -> Iterator[WordChar]:
     text = ANSI.sub(_decode_escape, context.tree.node_text(node)[2:-1])
     if "\0" in text:
         raise UnclearCommandError("a NUL or byte escape", node.byte_range)
+    if DASH in context.walker.recorder.shells:
+        return iter((DYNAMIC,))  # dash takes a dollar sign and the text as it stands
     return (WordChar(char, CharKind.QUOTED) for char in text)
 
 

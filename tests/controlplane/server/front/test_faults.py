@@ -18,6 +18,8 @@ import pytest
 from tests.live import LiveServer
 from tests.test_outages import Tollgate, eventually, recorded, through_a_tollgate
 
+pytestmark = pytest.mark.deep
+
 ANSWER_SECONDS = 12  # the timeout of a call, loose: the front denies after five
 PROBE_SECONDS = 2  # the timeout of a probe, loose: it answers in milliseconds
 IN_SCOPE = {"file_path": "src/auth/login.ts", "content": "export {}\n"}

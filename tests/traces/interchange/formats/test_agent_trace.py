@@ -97,6 +97,7 @@ def test_an_entry_goes_out_valid_and_comes_back_the_same(value):
     assert to_entry(json.loads(json.dumps(record))) == value
 
 
+@pytest.mark.deep
 def test_real_entries_go_out_valid_and_come_back_the_same():
     entries = list(real_entries())
     assert len(entries) > 250

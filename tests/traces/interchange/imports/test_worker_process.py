@@ -108,6 +108,7 @@ def both_ways(raw, home=HOME, away=AWAY, **how):
     return together
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("lenient", [False, True])
 def test_real_files_are_told_and_stored_the_same(lenient, started):
     raw = b"\n".join(file.read_bytes() for file in REAL)
@@ -249,6 +250,7 @@ def endless(after, do):
     return read
 
 
+@pytest.mark.deep
 def test_a_killed_process_is_an_error_and_what_was_committed_stays(monkeypatch, started):
     monkeypatch.setattr(importing, "BATCH_SIZE", 50)
     whole = TraceImportOptions(HOME, "Max", use_worker=True)
