@@ -46,6 +46,15 @@ def test_the_loop_counts_everything_once_and_then_what_has_come(past):
     assert loop.run_once() == 1
 
 
+def test_the_loop_reads_nothing_of_workspaces_without_new_leaves(past, django_assert_num_queries):
+    loop = LeafFollower(count_sealed)
+    seal(HOME)
+    seal(AWAY)
+    loop.run_once()
+    with django_assert_num_queries(1):
+        assert loop.run_once() == 0
+
+
 def _entry_counts():
     return sorted(EntryCount.objects.values_list("span", "bucket", "kind", "folder", "entries"))
 
