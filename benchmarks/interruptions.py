@@ -70,17 +70,16 @@ def measure(calls: Path, workspace: Path) -> Result:
 
 
 def _try_attacks(policy, folder: Path, result: Result) -> None:
-    """Try every attack under the default policy; then under the starter's, without a grant and with those of
-    the replay for kinds. One for a file covers that file alone, which attacks name too."""
+    """Try every attack under the default policy; then under the starter's, without a grant and with all those
+    of the replay."""
     from benchmarks import attacks  # noqa: PLC0415
     from controlplane.policy.model import Policy  # noqa: PLC0415
 
-    grants = tuple(dict.fromkeys(grant for grant in result.grants if grant.kinds))
     permitted, kinds_granted = attacks.load_permitted("commands"), attacks.load_permitted("granted")
     for name, *terms in (
         ("default", Policy()),
         ("bare", policy, (), permitted),
-        ("granted", policy, grants, permitted | kinds_granted),
+        ("granted", policy, tuple(dict.fromkeys(result.grants)), permitted | kinds_granted),
     ):
         tried, allowed = attacks.list_allowed(folder / name, *terms)
         result.tried += tried

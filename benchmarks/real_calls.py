@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from controlplane.policy.decision import decide
+from controlplane.policy.effects import suggest_kinds
 from controlplane.policy.model import (
     Decision,
     Grant,
@@ -29,12 +30,6 @@ from controlplane.policy.model import (
     Verdict,
 )
 from controlplane.policy.rules.places import find_place_problem
-from sessions.approvals.effects import render_effects
-from sessions.approvals.grants import choose_default_grant, list_default_patterns
-from sessions.approvals.kinds.command_kinds import suggest_approval_kinds
-from sessions.approvals.reach import rate_reach
-from sessions.approvals.triage.dangers import find_dangers
-from sessions.models import Approval
 from sessions.worktree import Worktree
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -294,36 +289,13 @@ def list_causes(decision: Decision) -> list[tuple[str, str]]:
 def approve_by_default(snapshot: Snapshot, decision: Decision) -> Snapshot:
     """Return the snapshot after a person has taken the card's default choice.
 
-    That is the session, for the kinds of the parts that nobody had permitted or for the files, or else this
-    very call.
+    That is the session and the kinds of the parts that nobody had permitted, or else this very call.
     """
-    approval = _to_approval(decision)
-    if decision.error_type is None or choose_default_grant(approval) == "once":
+    kinds = suggest_kinds(part.kind for part in decision.refused)
+    if decision.error_type is None or not kinds:
         return snapshot
-    kinds = suggest_approval_kinds(approval)
-    patterns = () if kinds else list_default_patterns(approval)
-    grant = Grant(decision.digest, "session", decision.error_type, decision.digest, patterns, kinds)
+    grant = Grant(decision.digest, "session", decision.error_type, decision.digest, kinds=kinds)
     return replace(snapshot, grants=(*snapshot.grants, grant))
-
-
-def _to_approval(decision: Decision) -> Approval:
-    """Return what the default choice depends on, as the gate would store it. Nobody else owns a file here."""
-    targets = [
-        {"path": target.path, "op": target.op, "recursive": target.recursive} for target in decision.targets
-    ]
-    call = {
-        "targets": targets,
-        "offending": list(decision.offending),
-        "unknown": [part.reason for part in decision.unknown],
-        "effects": render_effects(decision.effects),
-    }
-    return Approval(
-        kind=Approval.Kind.CALL,
-        reason=str(decision.reason),
-        call=call,
-        refused=[{"kind": part.kind} for part in decision.refused],
-        reach=rate_reach(decision, (), find_dangers(call)).level,
-    )
 
 
 def _writes_outside(decision: Decision) -> bool:

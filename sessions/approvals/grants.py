@@ -94,18 +94,6 @@ def list_default_patterns(approval: Approval) -> tuple[str, ...]:
     return tuple(escape_pattern(path) for path in approval.call.get("offending", ()))
 
 
-def choose_default_grant(approval: Approval) -> str:
-    """Return the kind of grant that a card has chosen when it opens: session or once.
-
-    The session for kinds of commands, and for files out of scope that nobody else owns and that are in no
-    other way dangerous: work on a file takes more than one edit.
-    """
-    if suggest_approval_kinds(approval):
-        return "session"
-    out_of_scope = approval.reason in {Reason.NOT_IN_SCOPE, Reason.EMPTY_SCOPE}
-    return "session" if out_of_scope and approval.reach == Approval.Reach.NARROW else "once"
-
-
 def escape_pattern(path: str) -> str:
     """Return a pattern that matches this path and nothing else."""
     escaped = "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)

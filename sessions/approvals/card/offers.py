@@ -10,7 +10,7 @@ from intents.scope_effects import ScopeEffect, find_scope_effect
 from sessions.approvals.card.ownership import Ownership, PathOwner
 from sessions.approvals.card.previews.scope_and_completion import build_addition
 from sessions.approvals.card.subjects import is_read
-from sessions.approvals.grants import choose_default_grant, find_grant_obstacle, list_default_patterns
+from sessions.approvals.grants import find_grant_obstacle, list_default_patterns
 from sessions.approvals.kinds.command_kinds import suggest_approval_kinds
 from sessions.approvals.kinds.plans import is_for_reading, is_plan, list_requested
 from sessions.approvals.triage.dangers import SECRETS_DANGER, find_dangers
@@ -84,10 +84,11 @@ def list_offers(inputs: OfferInputs, chosen: str = "", *, is_admin: bool = False
         **(KIND_BUILDERS if suggest_approval_kinds(inputs.approval) else {}),
         "scope": _offer_scope,
     }
+    default = "session" if suggest_approval_kinds(inputs.approval) else "once"
     obstacles = {value: _find_obstacle(inputs.approval, value) for value in builders}
     if not is_admin and "workspace" in builders:
         obstacles["workspace"] = "Only an admin can make a rule for the workspace."
-    chosen = chosen if chosen in builders and not obstacles[chosen] else choose_default_grant(inputs.approval)
+    chosen = chosen if chosen in builders and not obstacles[chosen] else default
     return [
         _build_disabled(value, reason)
         if (reason := obstacles[value])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from django.db.models import F
 
 from controlplane.models import Workspace
@@ -23,6 +22,7 @@ def test_four_ways_to_approve_an_edit(at_work, drawn):
     found = offers(card)
     assert list(found) == ["once", "session", "minutes", "scope"]
     assert all(offer.enabled for offer in card.grants)
+    assert [offer.value for offer in card.grants if offer.checked] == ["once"]
     assert (
         found["once"].effect
         == "This exact edit runs once, recorded as an override. INT-001 stays at revision 2."
@@ -31,31 +31,6 @@ def test_four_ways_to_approve_an_edit(at_work, drawn):
     assert found["scope"].files == ("docs/design.md",)
     assert "revision 3" in found["scope"].effect
     assert not card.irreversible
-
-
-@pytest.mark.parametrize(
-    ("path", "chosen"),
-    [
-        ("docs/design.md", "session"),
-        (".github/workflows/ci.yml", "once"),
-        ("db/migrations/0001.sql", "once"),
-        ("docs/.env", "once"),
-    ],
-)
-def test_a_file_out_of_scope_is_open_for_the_session_unless_it_is_dangerous(at_work, drawn, path, chosen):
-    card = drawn(edit(at_work, path))
-    assert [offer.value for offer in card.grants if offer.checked] == [chosen]
-
-
-def test_the_file_of_another_intent_is_approved_once(acme, at_work, drawn):
-    builders.intent(acme, "INT-003", owned_scope=["docs/**"])
-    card = drawn(edit(at_work))
-    assert [offer.value for offer in card.grants if offer.checked] == ["once"]
-
-
-def test_a_deletion_out_of_scope_is_approved_once(at_work, drawn):
-    card = drawn(ask(at_work, "Bash", command="rm docs/design.md"))
-    assert [offer.value for offer in card.grants if offer.checked] == ["once"]
 
 
 def test_a_wider_scope_says_who_else_owns_it(acme, at_work, drawn):
@@ -86,7 +61,7 @@ def test_a_kind_is_offered_until_the_session_ends_the_intent_closes_or_for_ever(
 def test_a_choice_that_was_refused_stays_chosen(at_work, drawn):
     approval = edit(at_work)
     assert offers(drawn(approval, draft=DecisionDraft("minutes", "note")))["minutes"].checked
-    assert offers(drawn(approval, draft=DecisionDraft("nonsense")))["session"].checked
+    assert offers(drawn(approval, draft=DecisionDraft("nonsense")))["once"].checked
     assert drawn(approval, draft=DecisionDraft("minutes", "note")).comment == "note"
 
 
