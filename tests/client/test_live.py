@@ -95,6 +95,7 @@ class TestDoctor:
             "FAIL claude-code: so is its sub-agent's call",
         ]
 
+    @pytest.mark.deep
     @pytest.mark.parametrize(
         ("damage", "finds"),
         [

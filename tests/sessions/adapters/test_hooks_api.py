@@ -289,6 +289,7 @@ def test_what_stands_beside_the_payload_is_checked(agent, icp):
     assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
+@pytest.mark.deep
 def test_every_captured_payload_is_answered(agent, everywhere):
     for case in captured.everything():
         answer = hook(agent, case.agent, case.event, case.payload | {"directory": "/workspace"})

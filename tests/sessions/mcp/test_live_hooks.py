@@ -29,7 +29,6 @@ def test_a_revoked_token_is_refused_but_its_hooks_are_denied(server, tokens):
     assert "revoked" in said["permissionDecisionReason"]
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize(
     ("fields", "handshake"),
     [
@@ -130,6 +129,7 @@ async def test_held_hooks_hold_no_thread_and_are_answered_when_decided(server, t
             assert "Not this file, please." in answer["hookSpecificOutput"]["permissionDecisionReason"]
 
 
+@pytest.mark.deep
 def test_a_held_hook_is_denied_when_the_server_is_stopped(server, tokens):
     server.select(tokens["agent"], "s-1")
     asked = claude("PreToolUse-Write", session_id="s-1", cwd="/workspace", wait_seconds="40")

@@ -319,6 +319,7 @@ class PowerLossError(BaseException):
     """Ends a run where no handler can help it."""
 
 
+@pytest.mark.deep
 class TestInterrupted:
     """Wherever a run ends, nothing is lost, and the next one finishes the work."""
 
@@ -378,6 +379,7 @@ def archive_until_killed(folder):
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.deep
 def test_a_process_that_is_killed_between_archive_and_release_has_lost_nothing(tmp_path):
     home = Workspace.objects.create(slug="home", name="Home")
     fill(home)
@@ -414,6 +416,7 @@ def test_spans_of_archives_are_joined():
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.deep
 def test_two_archivers_at_once_make_one_archive_and_lose_nothing(tmp_path):
     home = Workspace.objects.create(slug="home", name="Home")
     fill(home)

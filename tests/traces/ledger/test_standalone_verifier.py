@@ -145,6 +145,7 @@ def test_an_archive_holds_by_itself(shelved, tmp_path):
     assert "255 with their bodies" in done.stdout
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -170,6 +170,7 @@ def _without_source(row):
     )
 
 
+@pytest.mark.deep
 def test_contradictions_inside_a_batch_and_with_what_is_there(monkeypatch):
     monkeypatch.setattr(importing, "BATCH_SIZE", 4)
     first = line_of(*map(entry, range(5)))
