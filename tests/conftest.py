@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from importlib.util import find_spec
 
 import pytest
@@ -32,6 +33,16 @@ def pytest_configure():
     """
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.WHITENOISE_AUTOREFRESH = True
+
+
+def pytest_sessionstart():
+    gc.disable()
+
+
+def pytest_collection_finish():
+    """Let no garbage collection look at 12,000 tests and all that they import: none of it goes before the end."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
