@@ -27,6 +27,9 @@ MAX_DEPTH = 40
 BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
 CONTINUED = re.compile(rb"(?<!\\)(?:\\\\)*(\\\n)")
 UNICODE_BLANK = re.compile(r"[\x85\xa0\u1680\u180e\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
+# The grammar loses a lone dash in front of a here-document or a descriptor: `cat - <<E`, `diff a - 2>&1`.
+LOST_DASH = re.compile(rb"(?<=[ \t])-(?=[ \t]+(?:<<|\d+[<>]))")
+QUOTED_HEREDOC = re.compile(rb"""<<-?[ \t]*(['"])([A-Za-z_]\w*)\1""")
 HEREDOC_WORD = re.compile(rb"""(?P<quote>['"]?)\\?(?P<word>[A-Za-z_]\w*)(?P=quote)""")
 
 # Nodes whose text is read character by character elsewhere, so that gaps between their children are covered.
@@ -116,6 +119,8 @@ def parse(command: str) -> SyntaxTree:
     """Parse and verify a command; raises UnclearCommandError for a tree that may not be what bash reads."""
     data = encode_command(command)
     tree = SyntaxTree(command, data, _parse(data))
+    if tree.root.has_error:
+        tree = _close_heredoc(tree)
     if tree.root.descendant_count > MAX_NODES:
         raise UnclearCommandError("the command is too long to analyse")
     if tree.root.has_error:
@@ -124,8 +129,22 @@ def parse(command: str) -> SyntaxTree:
     return tree
 
 
+def _close_heredoc(tree: SyntaxTree) -> SyntaxTree:
+    """Write the delimiter below a here-document that lasts to the end of the text, as all shells read it."""
+    starts = list(QUOTED_HEREDOC.finditer(tree.data))
+    if not starts:
+        return tree
+    word = starts[-1][2]
+    data = tree.data + b"\n" + word
+    closed = SyntaxTree(tree.text, data, _parse(data))
+    end = closed.root.descendant_for_byte_range(len(data) - len(word), len(data))
+    is_closed = end is not None and end.type == "heredoc_end" and not closed.root.has_error
+    return closed if is_closed else tree
+
+
 def _parse(data: bytes) -> Node:
     parser = Parser(LANGUAGE)
+    data = LOST_DASH.sub(b"+", data)
     if len(data) <= FREE_BYTES:
         return parser.parse(data).root_node
 
