@@ -300,3 +300,50 @@ def test_a_file_that_an_option_reads_is_known():
     for command in ("workmux send a -P /tmp/p.md", "tmux load-buffer -b x /tmp/p.md"):
         (path,) = analyse(command, root=ROOT).reads
         assert path.raw == "/tmp/p.md"
+
+
+def kinds_of(command):
+    return {(effect.kind, effect.effect.value) for effect in analyse(command, root=ROOT).effects}
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("RUST_LOG=info go test ./x", "set RUST_LOG"),
+        ("env DEBUG=pw:api go test ./x", "set DEBUG"),
+        ("BUN_TEST_TIMEOUT=15000 go test ./x", "set BUN_TEST_TIMEOUT"),
+        ("DB_HOST=192.0.2.10 go test ./x", "set DB_HOST=192.0.2.10"),
+        ("API_URL='http://localhost:3000/x' go test ./x", "set API_URL=http://localhost:3000/x"),
+        ("RUST_LOG=x sh -c 'go test ./x'", "set RUST_LOG"),
+    ],
+)
+def test_a_plain_setting_of_a_program_has_a_kind(command, kind):
+    assert kinds_of(command) == {(kind, "runs_code"), ("go test", "runs_project")}
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "RUST_LOG=$x",
+        "RUST_LOG+=x",
+        "API_URL=$(cat a)",
+        "API_URL='ext::sh -c id'",
+        "API_URL=ext::sh",
+        "DATABASE_URL=postgres://me:secret@localhost/x",
+        "APP_TIMEOUT=1s",
+        "PIP_INDEX_URL=https://example.org",
+        "PLAYWRIGHT_DOWNLOAD_HOST=example.org",
+        "HTTPS_PROXY=http://example.org",
+        "GIT_PORT=1",
+        "BASH_ENV=x",
+        "GOFLAGS=-exec=x",
+        "NODE_OPTIONS=-rx",
+        "EDITOR=x",
+        "LD_PRELOAD=x",
+        "PATH=x",
+        "HOME=x",
+    ],
+)
+def test_a_setting_that_may_be_code_has_no_kind(setting):
+    for command in (f"{setting} go test ./x", f"RUST_LOG=x {setting} go test ./x", f"env {setting} make"):
+        assert "" in {kind for kind, _ in kinds_of(command)}
