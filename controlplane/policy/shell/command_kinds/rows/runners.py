@@ -75,7 +75,6 @@ cargo audit | --json |
 pnpm view   | --json | -*
 pnpm outdated | --format= -r --recursive | -*
 pnpm audit  | --json --prod --audit-level= |
-pnpm ls     | --json --depth= -r --recursive --prod | -*
 pnpm list   | --json --depth= -r --recursive --prod | -*
 pnpm why    | --json -r --recursive | -*
 yarn info   | --json | -*
