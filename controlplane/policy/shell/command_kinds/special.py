@@ -33,6 +33,53 @@ def _find_privileged(texts: Arguments) -> CommandKind:
     return CommandKind("", Effect.MACHINE, f"{texts.program} changes the machine or runs with other rights")
 
 
+def _find_mount(texts: Arguments) -> CommandKind:
+    """Return that `mount` without arguments lists what is mounted."""
+    if all(value == "-l" for value in texts.values):
+        return CommandKind("mount", Effect.READS, "only looks")
+    return _find_privileged(texts)
+
+
+CLONE_FLAGS = to_names(
+    "-q --quiet -v --verbose --progress --single-branch --no-single-branch --no-tags -n --no-checkout"
+)
+CLONE_VALUES = to_names("--depth -b --branch --filter --shallow-since -o --origin")
+# Not `ext::…`, which is a command, and no folder of this machine.
+CLONE_ADDRESS = re.compile(
+    r"(?:https?://|ssh://(?:git@)?|git@)(?P<host>[A-Za-z0-9][\w.-]*(?::\d+(?=/))?)[:/](?P<path>[\w./~+-]+)"
+)
+
+
+def _find_git(texts: Arguments) -> CommandKind | None:
+    """Return `git clone HOST`, which fills a folder that is new; the table knows the rest of git."""
+    operands: list[Word] = []
+    rest = list(texts.words[1:])
+    while rest and texts.values[0] == "clone":
+        word = rest.pop(0)
+        if word.value is None or word.may_split or word.has_wildcard:
+            return None
+        name, equals, _ = word.value.partition("=")
+        if not name.startswith("-"):
+            operands.append(word)
+        elif name in CLONE_VALUES and not equals and rest and not rest[0].may_split:
+            rest.pop(0)
+        elif name not in (CLONE_VALUES if equals else CLONE_FLAGS):
+            return None
+    return _name_clone(*operands) if 1 <= len(operands) <= 2 else None
+
+
+def _name_clone(address: Word, folder: Word | None = None) -> CommandKind | None:
+    found = CLONE_ADDRESS.fullmatch(address.value or "")
+    name = found["path"].rstrip("/").removesuffix(".git").rpartition("/")[2] if found else ""
+    if found is None or not name.strip("."):
+        return None
+    host = found["host"].lower()
+    makes = folder or Word(name, name, *address.span)
+    return CommandKind(
+        f"git clone {host}", Effect.INSTALLS, f"brings a repository of {host} in", makes=(makes,)
+    )
+
+
 def _find_given_code(texts: Arguments) -> CommandKind:
     return CommandKind("", Effect.RUNS_CODE, f"{texts.program} runs what it is given")
 
@@ -213,6 +260,8 @@ def _find_graphql(fields: list[str]) -> CommandKind:
 SPECIAL_PROGRAMS: Mapping[str, Callable[[Arguments], CommandKind | None]] = {
     **dict.fromkeys(PRIVILEGED.split(), _find_privileged),
     **dict.fromkeys(RUN_GIVEN_CODE.split(), _find_given_code),
+    "mount": _find_mount,
+    "git": _find_git,
     "ssh": _find_ssh,
     "gh": _find_gh,
     "tmux": _find_tmux,

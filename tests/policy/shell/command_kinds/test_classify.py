@@ -179,10 +179,17 @@ def test_every_row_is_reached_and_its_kind_begins_with_its_program():
         ("go test ./... -coverprofile=c.out", ["c.out"]),
         ("go test -c ./x -o /tmp/x.test", ["/tmp/x.test"]),
         ("npm pack --pack-destination docs", ["docs"]),
+        ("git clone https://example.org/a/b.c.git", ["b.c"]),
+        ("git clone https://example.org/a docs/b", ["docs/b"]),
     ],
 )
 def test_files_that_are_written_are_known(command, written):
     assert [path.raw for path in analyse(command, root=ROOT).writes] == written
+
+
+def test_a_clone_fills_its_folder():
+    (path,) = analyse("git clone https://example.org/a/b.c.git", root=ROOT).writes
+    assert path.recursive
 
 
 def test_a_pass_through_program_does_not_hide_the_command_behind_it():
@@ -263,6 +270,18 @@ def test_the_page_of_the_docs_is_the_table():
         ("git remote add x 'ext::sh -c id'", "", "unknown"),
         ("git remote add x /srv/a.git", "", "unknown"),
         ("git remote prune origin", "git remote prune", "fetches"),
+        ("git clone -q --depth 1 https://example.org/a/b.git", "git clone example.org", "installs"),
+        ("git clone git@example.org:a/b /tmp/x", "git clone example.org", "installs"),
+        ("git clone 'ext::sh -c id' x", "", "unknown"),
+        ("git clone --upload-pack=x https://example.org/a", "", "unknown"),
+        ("git clone -c core.fsmonitor=x https://example.org/a", "", "unknown"),
+        ("git clone --branch $x https://example.org/a", "", "unknown"),
+        ("git clone https://me:secret@example.org/a", "", "unknown"),
+        ("git clone https://example.org/a $x", "", "unknown"),
+        ("git clone /srv/a b", "", "unknown"),
+        ("mount", "mount", "reads"),
+        ("mount -l", "mount", "reads"),
+        ("mount /dev/x /mnt", "", "machine"),
         ("tsc --noEmit --allowImportingTsExtensions a.ts", "tsc", "runs_project"),
         ("tsc --tsBuildInfoFile /x a.ts", "", "unknown"),
         ("entire rewind --list", "entire rewind --list", "reads"),
