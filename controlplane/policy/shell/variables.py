@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from controlplane.policy.effects import Effect
 from controlplane.policy.shell.result import Span, UnclearCommandError
 
 LOWER = re.compile(r"[a-z_][a-z0-9_]*")
@@ -198,17 +199,18 @@ def is_harmless(name: str, value: object) -> bool:
     return is_inert(name) or (name in PAGERS and value in NO_PAGER)
 
 
-def find_setting_kind(name: str, value: str | None) -> str | None:
-    """Return the kind of `NAME=value` in front of a command, where the value is known and no code for anyone.
+def find_setting(name: str, value: str | None) -> tuple[str, Effect] | None:
+    """Return kind and effect of `NAME=value` in front of a command, where it is known and no code for anyone.
 
     An address is part of the kind: what a person has approved is not another server.
     """
     if value is None:
         return None
     if LOGGING.fullmatch(name) or (NUMERIC_SETTING.fullmatch(name) and value.isdecimal()):
-        return f"set {name}"
+        return f"set {name}", Effect.RUNS_PROJECT
     is_address = len(value) <= MAX_ADDRESS and ADDRESS.fullmatch(value) is not None
-    return f"set {name}={value}" if is_address and ADDRESS_SETTING.fullmatch(name) else None
+    is_address &= ADDRESS_SETTING.fullmatch(name) is not None
+    return (f"set {name}={value}", Effect.RUNS_CODE) if is_address else None
 
 
 def is_inert(name: str) -> bool:

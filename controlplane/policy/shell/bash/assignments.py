@@ -6,12 +6,11 @@ import re
 
 from tree_sitter import Node
 
-from controlplane.policy.effects import Effect
 from controlplane.policy.shell.bash.number_variables import INTEGER
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome, Constant, State, StreamContent
-from controlplane.policy.shell.variables import SETS, check_inert, find_setting_kind, is_harmless, is_quiet
+from controlplane.policy.shell.variables import SETS, check_inert, find_setting, is_harmless, is_quiet
 
 TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[\d+\])?")
 
@@ -33,10 +32,10 @@ def _claim_setting(walker: Walker, node: Node, name: str, value: Constant | None
     """Record `RUST_LOG=info` by its kind; returns whether it is such a setting."""
     literal = node.child_by_field_name("value")
     text = "" if literal is None else walker.tree.node_text(literal)
-    kind = find_setting_kind(name, text if INTEGER.fullmatch(text) else value.text if value else None)
-    if kind is not None:
-        walker.recorder.claim(kind, Effect.RUNS_CODE, SETS.format(name))
-    return kind is not None
+    setting = find_setting(name, text if INTEGER.fullmatch(text) else value.text if value else None)
+    if setting is not None:
+        walker.recorder.claim(*setting, SETS.format(name))
+    return setting is not None
 
 
 def walk_assignment(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:

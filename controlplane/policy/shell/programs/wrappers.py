@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from controlplane.policy.effects import Effect
 from controlplane.policy.shell.options import OptionSpec, ParsedOptions, build_spec
 from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.find import find
@@ -15,7 +14,7 @@ from controlplane.policy.shell.programs.registry import run_with_file_names
 from controlplane.policy.shell.result import Span, UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.shells import ANY_SHELL, SHELLS_BY_NAME, Shells
 from controlplane.policy.shell.state import CommandOutcome, StreamContent
-from controlplane.policy.shell.variables import SETS, find_setting_kind, is_harmless, is_quiet
+from controlplane.policy.shell.variables import SETS, find_setting, is_harmless, is_quiet
 from controlplane.policy.shell.word import Word, to_any_file_name
 
 ShellCommand = Callable[[ProgramCall], CommandOutcome]
@@ -109,9 +108,9 @@ def _env(call: ProgramCall) -> CommandOutcome:
     words = list(call.parse_options(ENV).operands)
     while words and (match := ASSIGNMENT.match(words[0].prefix)):
         variable = words.pop(0)
-        kind = find_setting_kind(match[1], variable.tail(match.end()).value)
-        if kind is not None and not variable.has_wildcard:
-            call.recorder.claim(kind, Effect.RUNS_CODE, SETS.format(match[1]))
+        setting = find_setting(match[1], variable.tail(match.end()).value)
+        if setting is not None and not variable.has_wildcard:
+            call.recorder.claim(*setting, SETS.format(match[1]))
             continue
         call.recorder.exports_variables |= not is_quiet(match[1])
         if not is_harmless(match[1], variable.tail(match.end()).value):

@@ -326,18 +326,18 @@ def kinds_of(command):
 
 
 @pytest.mark.parametrize(
-    ("command", "kind"),
+    ("command", "kind", "effect"),
     [
-        ("RUST_LOG=info go test ./x", "set RUST_LOG"),
-        ("env DEBUG=pw:api go test ./x", "set DEBUG"),
-        ("BUN_TEST_TIMEOUT=15000 go test ./x", "set BUN_TEST_TIMEOUT"),
-        ("DB_HOST=192.0.2.10 go test ./x", "set DB_HOST=192.0.2.10"),
-        ("API_URL='http://localhost:3000/x' go test ./x", "set API_URL=http://localhost:3000/x"),
-        ("RUST_LOG=x sh -c 'go test ./x'", "set RUST_LOG"),
+        ("RUST_LOG=info go test ./x", "set RUST_LOG", "runs_project"),
+        ("env DEBUG=pw:api go test ./x", "set DEBUG", "runs_project"),
+        ("BUN_TEST_TIMEOUT=15000 go test ./x", "set BUN_TEST_TIMEOUT", "runs_project"),
+        ("DB_HOST=192.0.2.10 go test ./x", "set DB_HOST=192.0.2.10", "runs_code"),
+        ("API_URL='http://localhost:3000/x' go test ./x", "set API_URL=http://localhost:3000/x", "runs_code"),
+        ("RUST_LOG=x sh -c 'go test ./x'", "set RUST_LOG", "runs_project"),
     ],
 )
-def test_a_plain_setting_of_a_program_has_a_kind(command, kind):
-    assert kinds_of(command) == {(kind, "runs_code"), ("go test", "runs_project")}
+def test_a_plain_setting_of_a_program_has_a_kind(command, kind, effect):
+    assert kinds_of(command) == {(kind, effect), ("go test", "runs_project")}
 
 
 @pytest.mark.parametrize(
