@@ -30,6 +30,8 @@ UNICODE_BLANK = re.compile(r"[\x85\xa0\u1680\u180e\u2000-\u200b\u2028\u2029\u202
 # The grammar loses a lone dash in front of a here-document or a descriptor: `cat - <<E`, `diff a - 2>&1`.
 LOST_DASH = re.compile(rb"(?<=[ \t])-(?=[ \t]+(?:<<|\d+[<>]))")
 QUOTED_HEREDOC = re.compile(rb"""<<-?[ \t]*(['"])([A-Za-z_]\w*)\1""")
+# The grammar knows no redirect between a here-document and a pipe: `python3 - <<E 2>&1 | tail`.
+ERRORS_BEHIND = re.compile(rb"""(<<-?[ \t]*(['"]?)[A-Za-z_]\w*\2[ \t]+)(2>&1|2>/dev/null)(?=[ \t]*\|)""")
 HEREDOC_WORD = re.compile(rb"""(?P<quote>['"]?)\\?(?P<word>[A-Za-z_]\w*)(?P=quote)""")
 
 # Nodes whose text is read character by character elsewhere, so that gaps between their children are covered.
@@ -120,13 +122,25 @@ def parse(command: str) -> SyntaxTree:
     data = encode_command(command)
     tree = SyntaxTree(command, data, _parse(data))
     if tree.root.has_error:
-        tree = _close_heredoc(tree)
+        tree = _close_heredoc(_drop_errors(tree))
     if tree.root.descendant_count > MAX_NODES:
         raise UnclearCommandError("the command is too long to analyse")
     if tree.root.has_error:
         raise UnclearCommandError("the command does not parse as bash")
     _verify(tree)
     return tree
+
+
+def _drop_errors(tree: SyntaxTree) -> SyntaxTree:
+    """Leave out where error messages go, behind a here-document that is piped: it makes no difference."""
+    data = ERRORS_BEHIND.sub(lambda match: match[1] + b" " * len(match[3]), tree.data)
+    if data == tree.data:
+        return tree
+    parsed = SyntaxTree(tree.text, data, _parse(data))
+    spans = (match.span(3) for match in ERRORS_BEHIND.finditer(tree.data))
+    nodes = [parsed.root.descendant_for_byte_range(*span) for span in spans]
+    is_bare = all(node is not None and node.type == "heredoc_redirect" for node in nodes)
+    return parsed if is_bare else tree
 
 
 def _close_heredoc(tree: SyntaxTree) -> SyntaxTree:
