@@ -88,8 +88,6 @@ SHELLS = frozenset(
     {"bash", "sh", "zsh", "dash", "ksh", "env", "eval", "exec", "xargs", "find", "git", "rm", "python3"}
 )
 
-RUN_OTHERS = SHELLS - {"git"}  # `git x --help` shows a page, whatever x is
-
 
 def classify(name: str, args: Sequence[Word], root: str, *, is_known: bool) -> CommandKind | None:
     """Return what a command is; None where nobody can tell.
@@ -122,9 +120,16 @@ def _find_help(texts: Arguments) -> CommandKind | None:
     *words, last = [word.value or "" for word in texts.words] or [""]
     asks = last in HELP_OPTIONS or (last == "version" and not words and texts.program not in DOWNLOADERS)
     is_plain = all(re.fullmatch(r"[a-z][\w-]*", word) for word in words) and len(words) <= MAX_SUBCOMMANDS
-    if not (asks and is_plain) or not re.fullmatch(r"[\w.+-]+", texts.program) or texts.program in RUN_OTHERS:
+    if not (asks and is_plain) or not re.fullmatch(r"[\w.+-]+", texts.program):
+        return None
+    if texts.program in SHELLS and not (texts.program == "git" and _is_git_command(words)):
         return None
     return CommandKind(f"{texts.program} help", Effect.RUNS_PROJECT, "prints its help or its version")
+
+
+def _is_git_command(words: Sequence[str]) -> bool:
+    """Return whether git itself takes the `--help` behind these words: `git bisect run x --help` runs x."""
+    return len(words) == 1 or any(row.words == ("git", *words) for row in ROWS["git"])
 
 
 def _find_downloaded(outer: Arguments, inner: Arguments) -> CommandKind:

@@ -260,6 +260,8 @@ def test_the_page_of_the_docs_is_the_table():
         ("bd --readonly list --help", "bd help", "runs_project"),
         ("git worktree add --help", "git help", "runs_project"),
         ("git -c alias.x=!id x --help", "", "unknown"),
+        ("git bisect run x --help", "", "unknown"),
+        ("git submodule foreach x --help", "", "unknown"),
         ("npm exec -- eslint .", "eslint", "runs_project"),
         ("npm exec -c 'rm x'", "", "unknown"),
         ("npm pack react@18", "npm pack", "installs"),
