@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 from controlplane.policy.effects import Effect, PartEffect
 from controlplane.policy.model import Unknown
@@ -16,6 +17,7 @@ from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.shell.bash.interpreter import Interpreter
 from controlplane.policy.shell.bash.other_shells import check_other_shells
 from controlplane.policy.shell.bash.parse import parse
+from controlplane.policy.shell.bash.readings import list_readings, merge_analyses
 from controlplane.policy.shell.command_text import CommandText, encode_command
 from controlplane.policy.shell.dispatch import run_program
 from controlplane.policy.shell.lexical_path import change_directory
@@ -103,6 +105,7 @@ def _to_unknown(command: str, error: UnclearCommandError) -> Unknown:
 
 
 def _analyse_bash(command: str, context: AnalysisContext, state: State, depth: int = 0) -> ShellAnalysis:
+    @cache  # the readings of one command mostly run the same strings
     def nested(text: str, directory: str, shells: Shells) -> ShellAnalysis:
         if depth >= MAX_NESTED:
             raise UnclearCommandError("strings run as commands inside of such strings")
@@ -111,10 +114,13 @@ def _analyse_bash(command: str, context: AnalysisContext, state: State, depth: i
         return _analyse_bash(text, own, State((directory,)), depth + 1)
 
     tree = parse(command)
-    recorder = Recorder(tree, context, nested)
-    check_other_shells(tree, recorder)
-    outcome = Interpreter(recorder, tree).walk_statement(tree.root, state)
-    return replace(recorder.build_analysis(), directories=outcome.after.directories)
+    found = []
+    for reading in list_readings(tree, context.shells):
+        recorder = Recorder(tree, replace(context, reading=reading), nested)
+        check_other_shells(tree, recorder)
+        outcome = Interpreter(recorder, tree).walk_statement(tree.root, state)
+        found.append(replace(recorder.build_analysis(), directories=outcome.after.directories))
+    return merge_analyses(found)
 
 
 def _analyse_powershell(command: str, context: AnalysisContext, state: State) -> ShellAnalysis:

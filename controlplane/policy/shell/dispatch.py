@@ -83,4 +83,6 @@ def _claim_kind(call: ProgramCall, error: UnknownUsageError, *, is_known: bool) 
     for word in finding.writes:
         directory = any(recorder.may_be_directory(path) for path in call.resolve(word))
         call.write(word, recursive=directory)
+    for word in finding.makes:
+        call.write(word, recursive=True)
     return CommandOutcome.from_state(call.state)

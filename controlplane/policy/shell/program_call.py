@@ -44,6 +44,7 @@ class ProgramCall:
     stdin: StreamContent = StreamContent.ANYTHING
     depth: int = 0  # wrappers in front of it
     redirects_to_file: bool = False
+    stdin_text: str | None = None  # all of standard input, where a here-document holds it
 
     def run_nested(self, words: Sequence[Word]) -> CommandOutcome:
         """Run `words` as a command of their own."""

@@ -12,7 +12,7 @@ from controlplane.policy.paths.raw_path import PatternUse, RawPattern
 from controlplane.policy.shell.command_text import CommandText
 from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resolve_lexically
 from controlplane.policy.shell.result import CommandPart, ShellAnalysis, ShellPath, Span, UnclearCommandError
-from controlplane.policy.shell.shells import ONLY_BASH, Shells
+from controlplane.policy.shell.shells import AS_BASH, ONLY_BASH, Reading, Shells
 
 MAX_COMMANDS = 300  # simple commands, loops unrolled
 MAX_PATHS = 1_000
@@ -40,6 +40,7 @@ class AnalysisContext:
     filesystem: Filesystem
     safe_commands: tuple[str, ...]
     shells: Shells = ONLY_BASH
+    reading: Reading = AS_BASH
 
 
 AnalyseNested = Callable[[str, str, Shells], ShellAnalysis]  # (command, directory, shells that may run it)
@@ -82,6 +83,7 @@ class Recorder:
         self.filesystem = context.filesystem
         self.safe_commands = context.safe_commands
         self.shells = context.shells
+        self.reading = context.reading
         self.on_disk = self.filesystem.is_dir("") is True
         self.has_removed = False  # what the disk says may not hold any more
         self.jump_count = 0  # uses of `break` and `continue`

@@ -76,10 +76,11 @@ def merge(left: State, other: State) -> State:
         return other
     constants = {key: value for key, value in left.constants.items() if other.constants.get(key) == value}
     stack = left.directory_stack if left.directory_stack == other.directory_stack else ()
-    return State(_merge_directories(left.directories, other.directories), stack, constants)
+    return State(merge_directories(left.directories, other.directories), stack, constants)
 
 
-def _merge_directories(left: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
+def merge_directories(left: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return every directory of both; None where one is unknown, or there are too many."""
     if left is None or other is None:
         return None
     merged = tuple(dict.fromkeys((*left, *other)))

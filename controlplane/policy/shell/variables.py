@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from controlplane.policy.effects import Effect
 from controlplane.policy.shell.result import Span, UnclearCommandError
 
 LOWER = re.compile(r"[a-z_][a-z0-9_]*")
@@ -135,6 +136,33 @@ INERT = QUIET | frozenset(
         "LOGFILE",
         "PROJECT",
         "APP",
+        "ACTUAL",
+        "AFTER",
+        "BEFORE",
+        "BODY",
+        "CHANGED",
+        "CONTENT",
+        "CONTENTS",
+        "CURRENT",
+        "ELAPSED",
+        "EXPECTED",
+        "FIRST",
+        "FOUND",
+        "ISSUE",
+        "ITEM",
+        "ITEMS",
+        "JOB",
+        "LAST",
+        "LATEST",
+        "MISSING",
+        "NEW",
+        "OLD",
+        "OTP",
+        "PR",
+        "PREVIOUS",
+        "RESP",
+        "RUN",
+        "TITLE",
     ]
 )
 
@@ -143,6 +171,19 @@ INERT = QUIET | frozenset(
 OWN_NAME = re.compile(
     r"(?!GIT_)[A-Z][A-Z0-9]*_(?:COUNT|NUMBER|RESULT|RESPONSE|OUTPUT|SHA|LINES|TOTAL|STATUS)"
 )
+OWN_ID = re.compile(r"(?:APP|API|BACKEND|DEV|FRONTEND|ISSUE|JOB|PR|RUN|SERVER|TASK|TEST|WEB)_(?:ID|PID|NUM)")
+NUMBERED = re.compile(r"([A-Z]{2,})\d+")  # CONTENT2
+# What a program logs, and numbers of its settings: the name says all that a person has to know.
+LOGGING = re.compile(r"RUST_LOG|RUST_BACKTRACE|DEBUG|VERBOSE|LOGLEVEL|(?:[A-Z]+_)?LOG_LEVEL")
+NUMERIC_SETTING = re.compile(r"(?!GIT_)[A-Z][A-Z0-9_]*_(?:PORT|TIMEOUT)|PGPORT")
+# Where the program of a workspace finds its services. For tools it would be where code comes from.
+ADDRESS_SETTING = re.compile(
+    r"(?:API|APP|AUTH|BACKEND|BASE|CACHE|CORS|DATABASE|DB|E2E|FRONTEND|IPFS|KAFKA|MONGO|MONGODB|MYSQL|POSTGRES|RABBITMQ"
+    r"|REDIS|SERVER|SERVICE|SITE|SMTP|TEST|VITE|WEB|NEXT_PUBLIC)_(?:[A-Z0-9]+_)*(?:HOST|ORIGINS?|URI|URL)|PGHOST"
+)
+ADDRESS = re.compile(r"[A-Za-z0-9][\w./,-]*(?::(?!:)[\w./,-]*)*")  # without a password
+MAX_ADDRESS = 120
+SETS = "sets {}, which the program may listen to"
 # Programs run the value of these; `cat` and the empty value turn the pager off.
 PAGERS = frozenset({"PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER"})
 NO_PAGER = ("", "cat")
@@ -158,12 +199,29 @@ def is_harmless(name: str, value: object) -> bool:
     return is_inert(name) or (name in PAGERS and value in NO_PAGER)
 
 
+def find_setting(name: str, value: str | None) -> tuple[str, Effect] | None:
+    """Return kind and effect of `NAME=value` in front of a command, where it is known and no code for anyone.
+
+    An address is part of the kind: what a person has approved is not another server.
+    """
+    if value is None:
+        return None
+    if LOGGING.fullmatch(name) or (NUMERIC_SETTING.fullmatch(name) and value.isdecimal()):
+        return f"set {name}", Effect.RUNS_PROJECT
+    is_address = len(value) <= MAX_ADDRESS and ADDRESS.fullmatch(value) is not None
+    is_address &= ADDRESS_SETTING.fullmatch(name) is not None
+    return (f"set {name}={value}", Effect.RUNS_CODE) if is_address else None
+
+
 def is_inert(name: str) -> bool:
     """Return whether no program is known to read a variable."""
-    if OWN_NAME.fullmatch(name):
+    if OWN_NAME.fullmatch(name) or OWN_ID.fullmatch(name):
         return True
-    return name in INERT or (
-        LOWER.fullmatch(name) is not None and name not in READ_LOWER_CASE and not name.startswith("npm_")
+    numbered = NUMBERED.fullmatch(name)
+    return (
+        name in INERT
+        or (numbered is not None and numbered[1] in INERT - QUIET)
+        or (LOWER.fullmatch(name) is not None and name not in READ_LOWER_CASE and not name.startswith("npm_"))
     )
 
 

@@ -10,7 +10,7 @@ import re
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash.number_variables import is_line_count
+from controlplane.policy.shell.bash.number_variables import NUMERIC, is_line_count
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.variables import check_inert, is_inert
@@ -33,7 +33,6 @@ ARITHMETIC = frozenset(
     ]
 )
 SETS = re.compile(rb"(?<![=!<>])=(?!=)|\+\+|--|<<=|>>=")
-NUMERIC = re.compile(r"\$[?#$]|\$\{#\w+(?:\[[@*]\])?\}")
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 

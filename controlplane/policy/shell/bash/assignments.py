@@ -10,7 +10,7 @@ from controlplane.policy.shell.bash.number_variables import INTEGER
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome, Constant, State, StreamContent
-from controlplane.policy.shell.variables import check_inert, is_harmless, is_quiet
+from controlplane.policy.shell.variables import SETS, check_inert, find_setting, is_harmless, is_quiet
 
 TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[\d+\])?")
 
@@ -21,9 +21,21 @@ def check_prefix(walker: Walker, node: Node, state: State, command: str) -> None
     replaces_value = node.children[1].type == "="
     if name == "IFS" and command == "read":
         return
+    if replaces_value and _claim_setting(walker, node, name, value):
+        return
     walker.recorder.exports_variables |= not is_quiet(name)
     if not is_harmless(name, value.text if value and replaces_value else None):
         _check_target(walker, node)
+
+
+def _claim_setting(walker: Walker, node: Node, name: str, value: Constant | None) -> bool:
+    """Record `RUST_LOG=info` by its kind; returns whether it is such a setting."""
+    literal = node.child_by_field_name("value")
+    text = "" if literal is None else walker.tree.node_text(literal)
+    setting = find_setting(name, text if INTEGER.fullmatch(text) else value.text if value else None)
+    if setting is not None:
+        walker.recorder.claim(*setting, SETS.format(name))
+    return setting is not None
 
 
 def walk_assignment(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:

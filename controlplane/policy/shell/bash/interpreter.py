@@ -182,10 +182,11 @@ def _walk_with_redirects(
     mark = walker.recorder.mark()
     opened = [redirects.open_redirect(walker, node, state) for node in redirect_nodes]
     extra_words = [word for each in opened for word in each.extra_words]
+    text = None
     for each in opened:
-        stdin = each.content if each.is_stdin else stdin
+        stdin, text = (each.content, each.text) if each.is_stdin else (stdin, text)
     if body is not None and body.type == "command":
-        outcome = walk_simple_command(walker, body, state, CommandContext(stdin, extra_words, mark))
+        outcome = walk_simple_command(walker, body, state, CommandContext(stdin, extra_words, mark, text))
     elif extra_words:
         raise UnclearCommandError("words behind a redirect that are not understood")
     else:

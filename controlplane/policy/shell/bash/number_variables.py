@@ -14,6 +14,7 @@ from tree_sitter import Node
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 
 INTEGER = re.compile(r"-?\d+")
+NUMERIC = re.compile(r"\$[?#$]|\$\{#\w+(?:\[[@*]\])?\}")  # they stand for a number, whatever the state is
 COUNTING = re.compile(r"-[lwcm]|--(lines|words|bytes|chars)")
 NAMED_BY = {"variable_assignment": "name", "for_statement": "variable", "binary_expression": "left"}
 ARITHMETIC = frozenset({"arithmetic_expansion", "binary_expression", "postfix_expression"})
@@ -101,8 +102,9 @@ def _assigns_number(node: Node, tree: SyntaxTree) -> bool:
 
 
 def _is_number(value: Node, tree: SyntaxTree) -> bool:
-    is_plain = value.type in ARITHMETIC or INTEGER.fullmatch(tree.node_text(value)) is not None
-    return is_plain or is_line_count(value, tree)
+    text = tree.node_text(value)
+    is_plain = value.type in ARITHMETIC or INTEGER.fullmatch(text) or NUMERIC.fullmatch(text.strip('"'))
+    return bool(is_plain) or is_line_count(value, tree)
 
 
 def is_line_count(node: Node, tree: SyntaxTree) -> bool:

@@ -27,6 +27,11 @@ MAX_DEPTH = 40
 BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
 CONTINUED = re.compile(rb"(?<!\\)(?:\\\\)*(\\\n)")
 UNICODE_BLANK = re.compile(r"[\x85\xa0\u1680\u180e\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
+# The grammar loses a lone dash in front of a here-document or a descriptor: `cat - <<E`, `diff a - 2>&1`.
+LOST_DASH = re.compile(rb"(?<=[ \t])-(?=[ \t]+(?:<<|\d+[<>]))")
+QUOTED_HEREDOC = re.compile(rb"""<<-?[ \t]*(['"])([A-Za-z_]\w*)\1""")
+# The grammar knows no redirect between a here-document and a pipe: `python3 - <<E 2>&1 | tail`.
+ERRORS_BEHIND = re.compile(rb"""(<<-?[ \t]*(['"]?)[A-Za-z_]\w*\2[ \t]+)(2>&1|2>/dev/null)(?=[ \t]*\|)""")
 HEREDOC_WORD = re.compile(rb"""(?P<quote>['"]?)\\?(?P<word>[A-Za-z_]\w*)(?P=quote)""")
 
 # Nodes whose text is read character by character elsewhere, so that gaps between their children are covered.
@@ -116,6 +121,8 @@ def parse(command: str) -> SyntaxTree:
     """Parse and verify a command; raises UnclearCommandError for a tree that may not be what bash reads."""
     data = encode_command(command)
     tree = SyntaxTree(command, data, _parse(data))
+    if tree.root.has_error:
+        tree = _close_heredoc(_drop_errors(tree))
     if tree.root.descendant_count > MAX_NODES:
         raise UnclearCommandError("the command is too long to analyse")
     if tree.root.has_error:
@@ -124,8 +131,34 @@ def parse(command: str) -> SyntaxTree:
     return tree
 
 
+def _drop_errors(tree: SyntaxTree) -> SyntaxTree:
+    """Leave out where error messages go, behind a here-document that is piped: it makes no difference."""
+    data = ERRORS_BEHIND.sub(lambda match: match[1] + b" " * len(match[3]), tree.data)
+    if data == tree.data:
+        return tree
+    parsed = SyntaxTree(tree.text, data, _parse(data))
+    spans = (match.span(3) for match in ERRORS_BEHIND.finditer(tree.data))
+    nodes = [parsed.root.descendant_for_byte_range(*span) for span in spans]
+    is_bare = all(node is not None and node.type == "heredoc_redirect" for node in nodes)
+    return parsed if is_bare else tree
+
+
+def _close_heredoc(tree: SyntaxTree) -> SyntaxTree:
+    """Write the delimiter below a here-document that lasts to the end of the text, as all shells read it."""
+    starts = list(QUOTED_HEREDOC.finditer(tree.data))
+    if not starts:
+        return tree
+    word = starts[-1][2]
+    data = tree.data + b"\n" + word
+    closed = SyntaxTree(tree.text, data, _parse(data))
+    end = closed.root.descendant_for_byte_range(len(data) - len(word), len(data))
+    is_closed = end is not None and end.type == "heredoc_end" and not closed.root.has_error
+    return closed if is_closed else tree
+
+
 def _parse(data: bytes) -> Node:
     parser = Parser(LANGUAGE)
+    data = LOST_DASH.sub(b"+", data)
     if len(data) <= FREE_BYTES:
         return parser.parse(data).root_node
 

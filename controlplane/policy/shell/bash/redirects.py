@@ -24,6 +24,8 @@ READS = frozenset({"<"})
 DUPLICATES = frozenset({">&", "<&"})
 CLOSES = frozenset({">&-", "<&-"})
 NAMED_DESCRIPTOR = re.compile(rb"\{\w+\}\Z")
+OUTPUT = re.compile(r"(?:[12]?>>?(?!&)|&>>?)[^<]+|[12]>&[12]")
+EXPANDED = re.compile(r"[$`\\]")  # what a here-document is searched for
 DIGITS = re.compile(rb"\d+\Z")
 DESCRIPTOR = re.compile(r"\d+-?|-")
 
@@ -33,13 +35,15 @@ class Redirect:
     """What one redirect means for its command.
 
     `extra_words`: arguments of the command that the grammar puts behind the redirect. `is_stdin`: it replaces
-    standard input, by `content`. `following`: pipes and lists behind a here-document on its line.
+    standard input, by `content`, and by `text` where that is certain. `following`: pipes and lists behind a
+    here-document on its line.
     """
 
     extra_words: tuple[Word, ...] = ()
     is_stdin: bool = False
     content: StreamContent = StreamContent.ANYTHING
     following: tuple[Node, ...] = field(default=())
+    text: str | None = None
 
     def run_following(self, walker: Walker, outcome: CommandOutcome, state: State) -> CommandOutcome:
         """Walk what stands below a here-document in the tree although it runs after the command."""
@@ -120,12 +124,22 @@ def _open_heredoc(walker: Walker, node: Node, state: State) -> Redirect:
     start, body, end = (parts.get(name) for name in ("heredoc_start", "heredoc_body", "heredoc_end"))
     if start is None or body is None or end is None:
         raise UnclearCommandError("a here-document that is not understood")
-    if not verify_heredoc(walker.tree.data, start, body, end):
+    is_literal = verify_heredoc(walker.tree.data, start, body, end)
+    if not is_literal:
         # The text does not matter, but every expansion in it is checked and recorded.
         for _ in read_double_quoted(body, (body.start_byte, end.start_byte), WordContext(walker, state)):
             pass
     extra_words, following = _read_line(walker, node.children, state)
-    return Redirect(extra_words, is_stdin=True, following=following)
+    text = walker.tree.slice(body.start_byte, end.start_byte)
+    is_certain = "<<" in parts and "file_descriptor" not in parts
+    is_certain &= all(_is_output(child, walker) for child in node.children if child.type in REDIRECTS)
+    is_certain &= is_literal or not EXPANDED.search(text)
+    return Redirect(extra_words, is_stdin=True, following=following, text=text if is_certain else None)
+
+
+def _is_output(node: Node, walker: Walker) -> bool:
+    """Return whether a redirect behind a here-document leaves standard input to it."""
+    return OUTPUT.fullmatch(walker.tree.node_text(node)) is not None
 
 
 def _read_line(

@@ -22,12 +22,14 @@ LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
 class CommandContext:
     """What surrounds a simple command.
 
-    Its standard input, arguments that the grammar put behind a redirect, the mark where its effects begin.
+    Its standard input and the text of that, arguments that the grammar put behind a redirect, the mark where
+    its effects begin.
     """
 
     stdin: StreamContent = StreamContent.ANYTHING
     extra_words: Sequence[Word] = ()
     mark: Mark | None = None
+    stdin_text: str | None = None
 
 
 def walk_simple_command(walker: Walker, node: Node, state: State, setting: CommandContext) -> CommandOutcome:
@@ -35,8 +37,10 @@ def walk_simple_command(walker: Walker, node: Node, state: State, setting: Comma
     mark = setting.mark or recorder.mark()
     try:
         recorder.count_command()
-        words, stdin = _gather_words(walker, node, state, setting.stdin)
-        call = replace(walker.build_call(node, state, stdin), redirects_to_file=recorder.has_written(mark))
+        words, stdin, text = _gather_words(walker, node, state, setting)
+        is_to_file = recorder.has_written(mark)
+        call = walker.build_call(node, state, stdin)
+        call = replace(call, redirects_to_file=is_to_file, stdin_text=text)
         outcome = call.run_nested([*words, *setting.extra_words])
         if node.child_count > 2:
             outcome = add_skipped(outcome, state)
@@ -48,16 +52,17 @@ def walk_simple_command(walker: Walker, node: Node, state: State, setting: Comma
 
 
 def _gather_words(
-    walker: Walker, node: Node, state: State, stdin: StreamContent
-) -> tuple[list[Word], StreamContent]:
+    walker: Walker, node: Node, state: State, setting: CommandContext
+) -> tuple[list[Word], StreamContent, str | None]:
     words: list[Word] = []
+    stdin, text = setting.stdin, setting.stdin_text
     for index, child in enumerate(node.children):
         if child.type == "variable_assignment":
             _check_prefix(walker, child, state, node)
         elif child.type in redirects.REDIRECTS:
             opened = redirects.open_redirect(walker, child, state)
             words.extend(opened.extra_words)
-            stdin = opened.content if opened.is_stdin else stdin
+            stdin, text = (opened.content, opened.text) if opened.is_stdin else (stdin, text)
         elif child.type == "command_name":
             _check_program_name(child)
             words[:0] = [word for part in child.children for word in walker.expand_words(part, state)]
@@ -65,7 +70,7 @@ def _gather_words(
             words.extend(walker.expand_words(child, state))
         else:
             words.append(_lone_token(walker, node, index))
-    return words, stdin
+    return words, stdin, text
 
 
 def _check_program_name(node: Node) -> None:

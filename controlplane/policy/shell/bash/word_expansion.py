@@ -16,11 +16,12 @@ from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.programs.mktemp import find_new_name
 from controlplane.policy.shell.result import Span, UnclearCommandError
-from controlplane.policy.shell.shells import DASH, ZSH
+from controlplane.policy.shell.shells import ZSH
 from controlplane.policy.shell.state import Constant, State
 from controlplane.policy.shell.word import PIPE_PATH, Word
 
 PLAIN = re.compile(r"[A-Za-z0-9_./:,@%+=-]*")
+PLAIN_VALUE = re.compile(r"[A-Za-z0-9_./:,@%+={}-]*")  # braces out of a variable are not expanded
 SPECIAL = re.compile(r"[~\\$`]")  # in quotes, text that must be read character by character
 MAX_WORD = 8_192
 WORD_CHARS = re.compile(r"""[^\s'"$`;&|<>()\\]|\\[^\n]""")
@@ -79,10 +80,8 @@ def expand_words(node: Node, context: WordContext) -> list[Word]:
     if len(text) > MAX_WORD and node.type in ("word", "concatenation"):
         raise UnclearCommandError("a word that is too long for a path", node.byte_range)
     chars = list(_read_node(node, context))
-    words = [_build_word(expanded, node) for expanded in expand_braces(chars)]
-    if len(words) > 1 and DASH in context.walker.recorder.shells:
-        raise UnclearCommandError("dash keeps the braces, and what is between them", node.byte_range)
-    return words
+    words = expand_braces(chars) if context.walker.recorder.reading.braces else [chars]
+    return [_build_word(word, node) for word in words]
 
 
 def expand_word(node: Node, context: WordContext) -> Word:
@@ -154,11 +153,12 @@ def _read_raw(node: Node, context: WordContext) -> Iterator[WordChar]:
 
 
 def _read_ansi(node: Node, context: WordContext) -> Iterator[WordChar]:
-    text = ANSI.sub(_decode_escape, context.tree.node_text(node)[2:-1])
+    raw = context.tree.node_text(node)[2:-1]
+    # For dash the dollar sign is one of the text, and so is each backslash.
+    is_decoded = context.walker.recorder.reading.escapes
+    text = ANSI.sub(_decode_escape, raw) if is_decoded else f"${raw}"
     if "\0" in text:
         raise UnclearCommandError("a NUL or byte escape", node.byte_range)
-    if DASH in context.walker.recorder.shells:
-        return iter((DYNAMIC,))  # dash takes a dollar sign and the text as it stands
     return (WordChar(char, CharKind.QUOTED) for char in text)
 
 
@@ -226,7 +226,7 @@ def _read_expansion(node: Node, context: WordContext, *, quoted: bool) -> Iterat
         yield FILE_NAME if quoted else FILE_NAMES
         return
     # Without quotes bash splits the value at blanks and matches its wildcards: only plain text stays itself.
-    if constant is None or not (quoted or PLAIN.fullmatch(constant.text or " ")):
+    if constant is None or not (quoted or PLAIN_VALUE.fullmatch(constant.text or " ")):
         # `"$@"` and `"${a[@]}"` are several words; a quoted `$(…)` is one, whatever stands in it.
         is_single = (quoted and not (is_variable and "@" in name)) or is_number(node, name, context.walker)
         yield DYNAMIC if is_single else SPLIT

@@ -70,6 +70,8 @@ LOCAL_FOLDERS = re.compile(
 PROTECTED_BRANCH = re.compile(
     r"(?:.*:)?(?:refs/heads/)?(?:main|master|trunk|production|prod|release(?:[/-].*)?)"
 )
+# Not `ext::…`, which is a command, and no path: another repository on this machine.
+ADDRESS = re.compile(r"(?:https?://|ssh://|git@)[\w.@:/~+-]+")
 MAX_WRAPPED = 4
 MAX_SUBCOMMANDS = 3
 HELP_OPTIONS = frozenset({"--help", "--version"})
@@ -102,11 +104,11 @@ def classify(name: str, args: Sequence[Word], root: str, *, is_known: bool) -> C
         texts = inner
     special = SPECIAL_PROGRAMS.get(texts.program)
     found = special(texts) if special is not None else None
-    found = found or _find_row(texts) or find_script(texts)
+    found = found or _find_row(texts) or find_script(texts) or find_script(_skip_options(texts))
     if found is None and texts is not outer and outer.program in DOWNLOADERS:
         return _find_downloaded(outer, texts)
     if found is None or not found.kind:
-        found = _find_help(texts) or found
+        found = _find_help(_skip_options(texts)) or found
     return found or (None if is_known else _find_unknown(texts))
 
 
@@ -118,9 +120,16 @@ def _find_help(texts: Arguments) -> CommandKind | None:
     *words, last = [word.value or "" for word in texts.words] or [""]
     asks = last in HELP_OPTIONS or (last == "version" and not words and texts.program not in DOWNLOADERS)
     is_plain = all(re.fullmatch(r"[a-z][\w-]*", word) for word in words) and len(words) <= MAX_SUBCOMMANDS
-    if not (asks and is_plain) or not re.fullmatch(r"[\w.+-]+", texts.program) or texts.program in SHELLS:
+    if not (asks and is_plain) or not re.fullmatch(r"[\w.+-]+", texts.program):
+        return None
+    if texts.program in SHELLS and not (texts.program == "git" and _is_git_command(words)):
         return None
     return CommandKind(f"{texts.program} help", Effect.RUNS_PROJECT, "prints its help or its version")
+
+
+def _is_git_command(words: Sequence[str]) -> bool:
+    """Return whether git itself takes the `--help` behind these words: `git bisect run x --help` runs x."""
+    return len(words) == 1 or any(row.words == ("git", *words) for row in ROWS["git"])
 
 
 def _find_downloaded(outer: Arguments, inner: Arguments) -> CommandKind:
@@ -186,13 +195,12 @@ def _apply(row: TableRow, words: Sequence[Word], texts: Arguments) -> CommandKin
     if problem:
         return CommandKind("", Effect.UNKNOWN, problem)
     writes = (*reader.outputs, *(operands if reader.writes_operands else ()))
+    inputs = (*reader.inputs, *(operands if row.operands.startswith("f") else ()))
     forms = tuple(dict.fromkeys((*reader.forms, *_find_operand_forms(row, operands))))
     if not forms:
-        return CommandKind(row.kind, row.effect, row.why, writes, tuple(reader.inputs))
+        return CommandKind(row.kind, row.effect, row.why, writes, inputs)
     effect = FORM_EFFECTS.get(row.effect, row.effect)
-    return CommandKind(
-        " ".join((row.kind, *forms)), effect, f"{row.why}: {' '.join(forms)}", writes, tuple(reader.inputs)
-    )
+    return CommandKind(" ".join((row.kind, *forms)), effect, f"{row.why}: {' '.join(forms)}", writes, inputs)
 
 
 def _check_operands(row: TableRow, operands: Sequence[Word], root: str) -> str:
@@ -204,6 +212,8 @@ def _check_operands(row: TableRow, operands: Sequence[Word], root: str) -> str:
         is_package = row.words[0] == "go" and "." in value.split("/")[0].strip(".")  # github.com/x/y@latest
         if role in {"p", "w"} and (is_package or not is_inner_path(value, root)):
             return f"{row.kind} names a path outside of the workspace"
+        if role == "a" and not ADDRESS.fullmatch(value):
+            return f"{row.kind} with an address that is not plain"
         if role == "r" and not re.fullmatch(r"[\w][\w.-]*", value):
             return f"{row.kind} names another repository than a remote"
         if not is_plain(value) or (role == "-" and row.effect is Effect.RUNS_PROJECT and "=" in value):

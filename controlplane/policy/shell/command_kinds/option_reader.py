@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from controlplane.policy.shell.command_kinds.row import (
     ATTACHED,
     FLAG,
@@ -15,6 +17,8 @@ from controlplane.policy.shell.command_kinds.row import (
 from controlplane.policy.shell.command_kinds.words import is_inner_path, to_names
 from controlplane.policy.shell.word import Word
 
+# Outputs outside of the workspace that the rules for paths decide about.
+TEMPORARY = re.compile(r"/dev/null|/tmp/(?!.*\.\.).+")
 # With one of these a formatter only says what it would do.
 CHECKING = to_names("--check --check-only --diff --dry-run --check-formatted --list-different")
 
@@ -39,7 +43,9 @@ class OptionReader:
             value = word.value
             if value is None and self._is_text_option(word):
                 continue
-            if value is None or word.has_tilde or word.may_split:
+            if value is None and self.row.takes_any_word:
+                operands.append(word)
+            elif value is None or word.has_tilde or word.may_split:
                 self.problem = f"{self.row.kind} with an argument that is known only when it runs"
             elif only_operands or not value.startswith("-") or value == "-":
                 operands.append(word)
@@ -84,12 +90,16 @@ class OptionReader:
     def _read_value(self, role: str, attached: Word | None, name: str) -> None:
         """Take the value of an option: any text, a path of the workspace, or a file that is written."""
         argument = attached if attached is not None else (self.rest.pop(0) if self.rest else None)
+        if argument is not None and role == TEXT and self.row.takes_any_word:
+            return
         if argument is None or argument.may_split:
             self.problem = f"{self.row.kind} with {name[:40]} whose value is known only when it runs"
         elif role == TEXT:
             return
         elif role == INPUT:
             self.inputs.append(argument)
+        elif role == OUTPUT and TEMPORARY.fullmatch(argument.value or ""):
+            self.outputs.append(argument)
         elif argument.has_tilde or not is_inner_path(argument.value, self.root):
             self.problem = f"{self.row.kind} with {name[:40]} that names a path outside of the workspace"
         elif role == OUTPUT:

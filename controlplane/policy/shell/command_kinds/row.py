@@ -7,7 +7,8 @@ The first field is the kind: the program and its subcommand. Options: `-+abc` ar
 `-P<` a file that is read anywhere, `-j?` may have a value attached, `--fix^` makes the operands files that
 are written, `!-f` makes a kind of its own (`git push -f`). The last field has a role for each operand: `-`
 any text, `p` a path inside of the workspace, `w` one that is written unless an option only checks, `r` the
-name of a remote; `*` repeats the last one, and nothing stands for no operands.
+name of a remote, `a` the address of one, `f` a file that is read anywhere; `*` repeats the last one, and
+nothing stands for no operands.
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ class TableRow:
     joined: frozenset[str]
     forms: frozenset[str]
     operands: str
+
+    @property
+    def takes_any_word(self) -> bool:
+        """Whether it may be given words that are known only when it runs: no option of it does more harm."""
+        return self.kind == "kill" or (self.effect is Effect.FETCHES and self.words[0] in {"gh", "glab"})
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from controlplane.policy.effects import Effect
 from controlplane.policy.hosts import find_host
@@ -25,11 +25,59 @@ GH_VALUES = to_names(
 )
 GH_FLAGS = frozenset({"--paginate", "--slurp", "-i", "--include", "--silent", "--verbose"})
 GH_SENDING = frozenset({"-f", "-F", "--field", "--raw-field", "--input"})
+GH_PATH = re.compile(r"/?(?:repos|orgs|users)/")
 READ_METHODS = frozenset({"GET", "HEAD"})
 
 
 def _find_privileged(texts: Arguments) -> CommandKind:
     return CommandKind("", Effect.MACHINE, f"{texts.program} changes the machine or runs with other rights")
+
+
+def _find_mount(texts: Arguments) -> CommandKind:
+    """Return that `mount` without arguments lists what is mounted."""
+    if all(value == "-l" for value in texts.values):
+        return CommandKind("mount", Effect.READS, "only looks")
+    return _find_privileged(texts)
+
+
+CLONE_FLAGS = to_names(
+    "-q --quiet -v --verbose --progress --single-branch --no-single-branch --no-tags -n --no-checkout"
+)
+CLONE_VALUES = to_names("--depth -b --branch --filter --shallow-since -o --origin")
+# Not `ext::…`, which is a command, and no folder of this machine.
+CLONE_ADDRESS = re.compile(
+    r"(?:https?://|ssh://(?:git@)?|git@)(?P<host>[A-Za-z0-9][\w.-]*(?::\d+(?=/))?)[:/](?P<path>[\w./~+-]+)"
+)
+
+
+def _find_git(texts: Arguments) -> CommandKind | None:
+    """Return `git clone HOST`, which fills a folder that is new; the table knows the rest of git."""
+    operands: list[Word] = []
+    rest = list(texts.words[1:])
+    while rest and texts.values[0] == "clone":
+        word = rest.pop(0)
+        if word.value is None or word.may_split or word.has_wildcard:
+            return None
+        name, equals, _ = word.value.partition("=")
+        if not name.startswith("-"):
+            operands.append(word)
+        elif name in CLONE_VALUES and not equals and rest and not rest[0].may_split:
+            rest.pop(0)
+        elif name not in (CLONE_VALUES if equals else CLONE_FLAGS):
+            return None
+    return _name_clone(*operands) if 1 <= len(operands) <= 2 else None
+
+
+def _name_clone(address: Word, folder: Word | None = None) -> CommandKind | None:
+    found = CLONE_ADDRESS.fullmatch(address.value or "")
+    name = found["path"].rstrip("/").removesuffix(".git").rpartition("/")[2] if found else ""
+    if found is None or not name.strip("."):
+        return None
+    host = found["host"].lower()
+    makes = folder or Word(name, name, *address.span)
+    return CommandKind(
+        f"git clone {host}", Effect.INSTALLS, f"brings a repository of {host} in", makes=(makes,)
+    )
 
 
 def _find_given_code(texts: Arguments) -> CommandKind:
@@ -59,17 +107,22 @@ def _find_tmux(texts: Arguments) -> CommandKind | None:
 
 
 CURL_FLAGS = to_names(
-    "-s -S -f -k -I -i -v -g -N -4 -6 -L -sS -fsS -sf -fsSL -sSL -sL -sk -sv -si -sI -vs --silent",
-    "--show-error --fail --fail-with-body --insecure --head --include --verbose --no-buffer --compressed",
-    "--globoff --location --http1.1 --http2 -# --progress-bar",
+    "-s -S -f -k -I -i -v -g -N -4 -6 -L -G -# --silent --show-error --fail --fail-with-body --insecure",
+    "--head --include --verbose --no-buffer --compressed --globoff --location --get --http1.1 --http2",
+    "--progress-bar",
 )
 CURL_TEXTS = to_names(
     "-H --header -A --user-agent -e --referer -m --max-time --connect-timeout --retry --retry-delay -w",
-    "--write-out --max-redirs --retry-max-time",
+    "--write-out --max-redirs --retry-max-time -u --user",
 )
-CURL_DATA = to_names("-d --data --data-raw --data-binary --data-urlencode --json")
+CURL_FORMS = to_names("-F --form")
+CURL_RAW = to_names("--data-raw --form-string")  # no sign in these stands for a file
+CURL_DATA = to_names("-d --data --data-binary --data-urlencode --json") | CURL_RAW | CURL_FORMS
 CURL_METHOD, CURL_OUTPUT = to_names("-X --request"), to_names("-o --output")
 CURL_VALUES = CURL_TEXTS | CURL_DATA | CURL_METHOD | CURL_OUTPUT
+# Signs behind which a value names a file to read, wherever they stand in it.
+CURL_FILE_SIGNS = {**dict.fromkeys(CURL_FORMS, "@<;"), "--data-urlencode": "@"}
+CURL_METHODS = {**dict.fromkeys(to_names("-I --head"), "HEAD"), **dict.fromkeys(to_names("-G --get"), "GET")}
 
 
 def find_curl_kind(words: tuple[Word, ...], root: str) -> CommandKind | None:
@@ -78,29 +131,50 @@ def find_curl_kind(words: tuple[Word, ...], root: str) -> CommandKind | None:
 
 def _find_curl(texts: Arguments) -> CommandKind | None:
     """Return `curl METHOD HOST` for one address and plain options; what reads a file has no kind."""
+    options = _read_curl(texts.words)
+    if options is None:
+        return None
     methods: list[str] = []
-    addresses: list[str] = []
-    outputs: list[Word] = []
-    rest = list(texts.words)
+    for name, word in options:
+        methods += [CURL_METHODS[name]] if name in CURL_METHODS else []
+        methods += [(word.value or "").upper()] if name in CURL_METHOD else []
+        methods += ["POST"] if name in CURL_DATA else []
+    outputs = tuple(word for name, word in options if name in CURL_OUTPUT)
+    return _name_request(methods, [word.value or "" for name, word in options if not name], outputs)
+
+
+def _read_curl(words: Sequence[Word]) -> list[tuple[str, Word]] | None:
+    """Return each option with its value, and each address with no name; None where one is not known."""
+    found: list[tuple[str, Word]] = []
+    rest = list(words)
     while rest:
-        name = rest.pop(0).value or "-"
-        if not name.startswith("-"):
-            addresses.append(name)
-        elif name in CURL_FLAGS:
-            methods += ["HEAD"] if name in {"-I", "-sI", "--head"} else []
-        elif name not in CURL_VALUES or not rest or not _is_curl_text(rest[0].value):
-            return None
-        else:
-            word = rest.pop(0)
-            outputs += [word] if name in CURL_OUTPUT else []
-            methods += [(word.value or "").upper()] if name in CURL_METHOD else []
-            methods += ["POST"] if name in CURL_DATA else []
-    return _name_request(methods, addresses, tuple(outputs))
+        word = rest.pop(0)
+        text = word.value or "-"
+        if not text.startswith("-"):
+            found.append(("", word))
+            continue
+        is_long = text.startswith("--")
+        names = [text] if is_long else [f"-{letter}" for letter in text[1:]] or ["-"]
+        for index, name in enumerate(names):
+            if name in CURL_FLAGS:
+                found.append((name, word))
+                continue
+            attached = "" if is_long else text[index + 2 :]
+            value = word.tail(index + 2) if attached else (rest.pop(0) if rest else None)
+            if name not in CURL_VALUES or value is None or not _is_curl_text(name, value):
+                return None
+            found.append((name, value))
+            break
+    return found
 
 
-def _is_curl_text(value: str | None) -> bool:
+def _is_curl_text(name: str, word: Word) -> bool:
     """Return whether a value is a text, and no file to read or write: `@file`, `%output{file}`."""
-    return value is not None and not value.startswith("@") and "%output" not in value and "@" not in value
+    text = word.value
+    if text is None or word.has_wildcard or word.has_tilde or "%output" in text:
+        return False
+    signs = CURL_FILE_SIGNS.get(name, "")
+    return name in CURL_RAW or not (text.startswith("@") or any(sign in text for sign in signs))
 
 
 def _name_request(methods: list[str], addresses: list[str], outputs: tuple[Word, ...]) -> CommandKind | None:
@@ -118,7 +192,7 @@ def _find_gh(texts: Arguments) -> CommandKind | None:
     """Return `gh api` by its method and query, and any other command that changes something there."""
     values = list(texts.values)
     if values[:1] == ["api"]:
-        return _find_gh_api(values[1:])
+        return _find_gh_api([_fill_path(word) for word in texts.words[1:]])
     known = [value for value in values[:2] if value and re.fullmatch(r"[a-z][a-z-]*", value)]
     action = known[1] if len(known) > 1 else ""
     if action in GH_CHANGES:
@@ -132,6 +206,12 @@ GH_CHANGES = to_names(
     "enable disable upload set remove transfer rename archive fork sync item-add item-edit",
     "item-create note approve update run",
 )
+
+
+def _fill_path(word: Word) -> str | None:
+    """Return a word, or what is known of a path that is one word: `repos/a/b/pulls/$number`."""
+    is_path = not (word.may_split or word.has_wildcard) and GH_PATH.match(word.prefix)
+    return word.prefix if word.value is None and is_path else word.value
 
 
 def _find_gh_api(values: list[str | None]) -> CommandKind:
@@ -180,6 +260,8 @@ def _find_graphql(fields: list[str]) -> CommandKind:
 SPECIAL_PROGRAMS: Mapping[str, Callable[[Arguments], CommandKind | None]] = {
     **dict.fromkeys(PRIVILEGED.split(), _find_privileged),
     **dict.fromkeys(RUN_GIVEN_CODE.split(), _find_given_code),
+    "mount": _find_mount,
+    "git": _find_git,
     "ssh": _find_ssh,
     "gh": _find_gh,
     "tmux": _find_tmux,

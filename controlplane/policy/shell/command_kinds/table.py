@@ -12,6 +12,7 @@ from controlplane.policy.shell.command_kinds.rows.git_commands import (
     GIT_DISCARDS,
     GIT_FETCHES,
     GIT_RECORDS,
+    GIT_REMOTES,
     GIT_SENDS,
 )
 from controlplane.policy.shell.command_kinds.rows.machine import BROWSES, MACHINE, SENDS
@@ -32,6 +33,7 @@ TABLES = (
     (Effect.DISCARDS, "may overwrite work that is not committed", GIT_DISCARDS, ""),
     (Effect.FETCHES, "fetches from a remote of the repository", GIT_FETCHES, ""),
     (Effect.SENDS, "sends commits to a remote", GIT_SENDS, ""),
+    (Effect.SENDS, "changes where commits are sent to", GIT_REMOTES, ""),
     (Effect.FETCHES, "reads from the forge", FORGE_READS, FORGE_READ_OPTIONS),
     (Effect.FETCHES, "reads from a package registry", PACKAGE_READS, "-h --help -q --quiet"),
     (Effect.INSTALLS, "brings dependencies in", INSTALLS, INSTALL_OPTIONS),

@@ -33,6 +33,7 @@ class CommandKind:
     why: str
     writes: tuple[Word, ...] = ()  # files that it is known to write
     reads: tuple[Word, ...] = ()
+    makes: tuple[Word, ...] = ()  # folders that it fills
 
 
 @dataclass(frozen=True, slots=True)

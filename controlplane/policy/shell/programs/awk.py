@@ -1,7 +1,8 @@
 """`awk` programs that only print.
 
 The program is not parsed: a scanner cannot tell a division from a regular expression. So any character or
-name that could run a command, open a file or load code makes it unclear, even in a string.
+name that could run a command, open a file or load code makes it unclear. In a string a character is text, but
+where strings begin is certain only in a program without slashes, comments and quotes that are open.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from controlplane.policy.shell.word import Word
 UNSAFE_NAMES = re.compile(r"system|getline|close|fflush|ARG|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|@")
 # In a condition `>` compares. Without quotes, slashes and `#` this text is a condition wherever it is code.
 CONDITION = re.compile(r"\b(?:if|while)\s*\((?:[^(){}\"/|;#\n\\]|\([^(){}\"/|;#\n\\]*\))*\)")
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')  # the leftmost quote begins one
 REDIRECTS = re.compile(r">|(?<!\|)\|(?!\|)|\|\|\|")  # but not `||`
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
@@ -38,7 +40,10 @@ def check_program(program: Word) -> None:
     text = program.value
     if text is None or program.is_file_name:
         raise UnclearCommandError("the awk program is known only when the command runs", span)
-    actions = CONDITION.sub("", text[text.find("{") :] if "{" in text else "")
+    code = STRING.sub("0", text)
+    if re.search(r"[/#\"\\]", code):
+        code = text
+    actions = CONDITION.sub("", code[code.find("{") :] if "{" in code else "")
     if UNSAFE_NAMES.search(text) or REDIRECTS.search(actions):
         raise UnclearCommandError("the awk program may write or run something", span)
 

@@ -98,7 +98,24 @@ OUTPUT_ACTIONS = {"-fprint": 1, "-fprint0": 1, "-fls": 1, "-fprintf": 2}  # numb
 GLOBAL_OPTIONS = frozenset({"-H", "-L", "-P"})
 PLACEHOLDER = "{}"
 # Readers that are not `option_safe`, but take their files last, where `{}` stands.
-NAMED_READERS = frozenset({"file", "jq", "awk", "gawk", "mawk", "sed", "diff", "zcat"})
+NAMED_READERS = frozenset(
+    {
+        "file",
+        "jq",
+        "awk",
+        "gawk",
+        "mawk",
+        "sed",
+        "diff",
+        "zcat",
+        "rg",
+        "sort",
+        "strings",
+        "tree",
+        "less",
+        "more",
+    }
+)
 RM_OPTIONS = frozenset({"-f", "-r", "-rf", "-fr", "-v", "--"})
 FOLLOW_OPTIONS = frozenset({"-H", "-L", "-follow"})
 

@@ -14,7 +14,7 @@ from controlplane.policy.shell.programs.registry import run_with_file_names
 from controlplane.policy.shell.result import Span, UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.shells import ANY_SHELL, SHELLS_BY_NAME, Shells
 from controlplane.policy.shell.state import CommandOutcome, StreamContent
-from controlplane.policy.shell.variables import is_harmless, is_quiet
+from controlplane.policy.shell.variables import SETS, find_setting, is_harmless, is_quiet
 from controlplane.policy.shell.word import Word, to_any_file_name
 
 ShellCommand = Callable[[ProgramCall], CommandOutcome]
@@ -108,6 +108,10 @@ def _env(call: ProgramCall) -> CommandOutcome:
     words = list(call.parse_options(ENV).operands)
     while words and (match := ASSIGNMENT.match(words[0].prefix)):
         variable = words.pop(0)
+        setting = find_setting(match[1], variable.tail(match.end()).value)
+        if setting is not None and not variable.has_wildcard:
+            call.recorder.claim(*setting, SETS.format(match[1]))
+            continue
         call.recorder.exports_variables |= not is_quiet(match[1])
         if not is_harmless(match[1], variable.tail(match.end()).value):
             call.recorder.add_unknown(f"the variable {match[1]} may change what programs do", variable.span)

@@ -23,7 +23,6 @@ def is_known(command, shell, **where):
         "for ((i = 0; i < 2; i++)); do :; done",
         "echo &> src/b.txt rm docs/g.md",
         "echo $'it\\'s; x'",
-        "touch src/{a/../x,b/../x}",
     ],
 )
 def test_dash_reads_it_otherwise(command):
@@ -62,11 +61,63 @@ def test_zsh_reads_it_otherwise(command, tmp_path):
         "echo $((1 + 2))",
         "x=src; ls $x/auth ${x}[0-9] # (( >!",
         "touch src/{a,b}",
+        "cat src/{a,b}",
+        "for i in {1..3}; do echo $i; done",
+        "grep $'\\t' a",
         "echo a = b",
     ],
 )
 def test_what_all_of_them_read_alike_is_known(command):
     assert all(is_known(command, shell) for shell in SHELLS_BY_NAME)
+
+
+def written(command, shell):
+    analysis = analyse(command, shells=SHELLS_BY_NAME[shell])
+    assert not analysis.unknown
+    return {path.raw for path in analysis.writes}
+
+
+@pytest.mark.parametrize(
+    ("command", "in_bash", "more_in_dash"),
+    [
+        ("touch src/{a,b}", {"src/a", "src/b"}, {"src/{a,b}"}),
+        ("touch src/{a/../x,b}", {"src/a/../x", "src/b"}, {"src/{a/../x,b}"}),
+        ("touch {1..1}", {"1"}, {"{1..1}"}),
+        ("rm {-f,a}", {"a"}, {"{-f,a}"}),
+        ("cp a.md {b,c}/d", {"c/d/a.md", "c/d/d"}, {"{b,c}/d"}),
+        ("for i in {a,b}; do touch $i.md; done", {"a.md", "b.md"}, {"{a,b}.md"}),
+        ("echo x > $'a\\x62'", {"ab"}, {"$a\\x62"}),
+        ("touch {a,b}$'\\x62'", {"ab", "bb"}, {"{a,b}$\\x62", "{a,b}b"}),
+        ("sh -c 'touch {a,b}'", {"a", "b", "{a,b}"}, set()),
+    ],
+)
+def test_what_dash_writes_is_written_as_well(command, in_bash, more_in_dash):
+    assert written(command, "bash") >= in_bash
+    assert not written(command, "bash") & more_in_dash
+    assert written(command, "sh") >= in_bash | more_in_dash
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sh -c $'cat \\x27 > b \\x27'",
+        "x=$'a\\x62'; touch $x",
+        "{touch,rm} a",
+        "$'touch' a",
+        "eval $'touch a'",
+        "find . -exec sh -c $'touch a' \\;",
+        "ls | xargs sh -c $'touch a'",
+        "git -c $'core.pager=x' log",
+    ],
+)
+def test_code_that_dash_reads_otherwise_is_unknown(command):
+    assert not is_known(command, "dash")
+    assert not is_known(command, "sh")
+
+
+def test_what_dash_would_write_is_reported_where_it_is_unknown():
+    analysis = analyse("sh -c $'cat \\x27 > b \\x27'", shells=SHELLS_BY_NAME["sh"])
+    assert {path.raw for path in analysis.writes} == {"b"}
 
 
 def test_two_stars_are_any_depth_for_zsh(tmp_path):

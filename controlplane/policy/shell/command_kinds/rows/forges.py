@@ -13,7 +13,7 @@ FORGE_READ_OPTIONS = (
 FORGE_READS = """
 gh pr view        | | -
 gh pr list        | |
-gh pr diff        | | -
+gh pr diff        | | -*
 gh pr checks      | | -
 gh pr status      | |
 gh run view       | | -

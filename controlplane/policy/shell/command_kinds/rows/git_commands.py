@@ -52,6 +52,13 @@ GIT_FETCHES = """
 git fetch   | --all --prune -p --tags -t --no-tags --depth= --unshallow --deepen= --force -f --quiet -q --verbose -v --dry-run --multiple --recurse-submodules --no-recurse-submodules --progress --jobs= -j= --shallow-since= --set-upstream -a --append | r-*
 git ls-remote | --heads -h --tags -t --refs -q --quiet --exit-code --get-url --sort= --symref --branches -b | r-*
 git remote show | -n | r
+git remote prune | -n --dry-run | r*
+"""
+
+GIT_REMOTES = """
+git remote add | -f --fetch -t= -m= --tags --no-tags | ra
+git remote set-url | --push --add | ra
+git remote remove | | r
 """
 
 GIT_SENDS = """

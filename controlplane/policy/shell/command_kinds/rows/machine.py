@@ -97,6 +97,7 @@ nc | -+zvwu -w= -z -v | -*
 ping | -c= -W= -t= -n -q | -
 dig | +short -t= @ | -*
 nslookup | | -*
+entire search | --json --repo= --limit= | -*
 host | | -*
 whois | | -
 traceroute | | -

@@ -5,6 +5,12 @@ npm view     | --json versions version | -*
 npm audit    | --json --omit= --audit-level= --production |
 npm outdated | --json --long | -*
 npm ping     | |
+npm whoami   | |
+npm search   | --json --long | -*
+npm owner ls | --json | -*
+npm access ls-packages | --json | -*
+npm access list packages | --json | -*
+npm dist-tag ls | --json | -*
 pip index versions | --pre | -
 gem search   | | -
 """
@@ -22,6 +28,7 @@ INSTALLS = """
 npm install | | -*
 npm i | | -*
 npm ci | |
+npm pack | --dry-run --json --pack-destination> | -*
 npm update | | -*
 npm uninstall | | -*
 npm dedupe | |
@@ -60,6 +67,7 @@ cargo remove | | -*
 cargo update | | -*
 cargo fetch | |
 go get | | -*
+go install | -+v -race -tags= -trimpath | -*
 go mod download | | -*
 bundle install | |
 bundle update | | -*

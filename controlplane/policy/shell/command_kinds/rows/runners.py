@@ -3,16 +3,18 @@
 VERBOSITY = "-v --verbose -q --quiet -s --silent --color --color= --no-color --help -h --version --json --ci"
 
 RUNNERS = """
-go test     | -+v -race -short -count= -run= -timeout= -cover -coverprofile> -covermode= -bench= -benchmem -benchtime= -failfast -parallel= -p= -tags= -skip= -list= -shuffle= -json -vet= -cpu= -fuzz= -fuzztime= -C: | p*
+go test     | -+v -race -short -count= -run= -timeout= -cover -coverprofile> -covermode= -bench= -benchmem -benchtime= -failfast -parallel= -p= -tags= -skip= -list= -shuffle= -json -vet= -cpu= -fuzz= -fuzztime= -C: -c -o> | p*
 go build    | -+v -race -tags= -trimpath -o> -p= -mod= -C: -x | p*
 go vet      | -tags= -C: -json | p*
 go run      | -race -tags= -C: | p-*
 go fmt      | -n -x | w*
+go env      | -json -changed | -*
+go doc      | -all -c -cmd -short -src -u -C: | p*
 go mod tidy | -+v -C: -go= -compat= |
 go generate | -+v -run= -n -x -tags= | p*
 gofmt       | -l -d -s -e -w^ -r= | p*
 goimports   | -l -d -e -w^ -local= | p*
-golangci-lint run | --fix^ --timeout= --config: -c: --fast --new --out-format= --disable= --enable= --max-issues-per-linter= --max-same-issues= --tests --build-tags= -E= -D= | p*
+golangci-lint run | --fix^ --timeout= --config: -c: --fast --fast-only --new? --new-from-rev= --new-from-merge-base= --whole-files --no-config --default= --enable-only= --concurrency= -j= --allow-parallel-runners --show-stats? --issues-exit-code= --presets= -p= --out-format= --disable= --enable= --max-issues-per-linter= --max-same-issues= --tests --build-tags= -E= -D= | p*
 golangci-lint fmt | --diff -E= | p*
 staticcheck | -tests -checks= -f= | p*
 cargo test  | -p= --package= --workspace --all --lib --bins --bin= --test= --tests --examples --doc --release -r --features= --all-features --no-default-features --no-run --no-fail-fast -j= --jobs= --locked --offline --frozen --target= --nocapture --test-threads= --exact --ignored --include-ignored --show-output --message-format= | -*
@@ -37,7 +39,7 @@ pylint      | --disable= --enable= --errors-only -E --output-format= -f: -j= --s
 mypy        | --strict --ignore-missing-imports --no-error-summary --show-error-codes --pretty --no-incremental --namespace-packages --explicit-package-bases --check-untyped-defs --follow-imports= --python-version= -p= -m= | p*
 pyright     | -p: --project: --outputjson --stats --level= --pythonversion= | p*
 coverage report | -m --show-missing --skip-covered --fail-under= --include= --omit= |
-tsc         | --noEmit -p: --project: --build -b --pretty --skipLibCheck --incremental --strict --listFiles --watch -w --target= --module= --esModuleInterop --jsx= | p*
+tsc         | --noEmit -p: --project: --build -b --pretty --skipLibCheck --incremental --strict --listFiles --watch -w --target= --module= --esModuleInterop --jsx= --allowImportingTsExtensions --allowArbitraryExtensions --allowJs --allowSyntheticDefaultImports --allowUmdGlobalAccess --allowUnreachableCode --allowUnusedLabels --alwaysStrict --checkJs --composite --declaration --declarationMap --downlevelIteration --emitDeclarationOnly --emitDecoratorMetadata --erasableSyntaxOnly --exactOptionalPropertyTypes --experimentalDecorators --explainFiles --extendedDiagnostics --diagnostics --forceConsistentCasingInFileNames --importHelpers --inlineSourceMap --inlineSources --isolatedDeclarations --isolatedModules --libReplacement --listEmittedFiles --listFilesOnly --noEmitOnError --noErrorTruncation --noFallthroughCasesInSwitch --noImplicitAny --noImplicitOverride --noImplicitReturns --noImplicitThis --noLib --noPropertyAccessFromIndexSignature --noResolve --noUncheckedIndexedAccess --noUncheckedSideEffectImports --noUnusedLocals --noUnusedParameters --preserveConstEnums --preserveSymlinks --preserveWatchOutput --removeComments --resolveJsonModule --resolvePackageJsonExports --resolvePackageJsonImports --rewriteRelativeImportExtensions --showConfig --skipDefaultLibCheck --sourceMap --strictBindCallApply --strictBuiltinIteratorReturn --strictFunctionTypes --strictNullChecks --strictPropertyInitialization --stripInternal --traceResolution --useDefineForClassFields --useUnknownInCatchVariables --verbatimModuleSyntax --dry --force --clean --ignoreConfig --moduleResolution= --lib= --types= --moduleDetection= --jsxImportSource= --ignoreDeprecations= -t= -m= -d | p*
 vue-tsc     | --noEmit -p: --project: --build -b --skipLibCheck | p*
 eslint      | --fix^ --ext= --max-warnings= --format: -f: --cache --no-cache --no-eslintrc --report-unused-disable-directives --no-error-on-unmatched-pattern --fix-dry-run | p*
 prettier    | --check --write^ -+cwl --list-different --log-level= --loglevel= --no-config --ignore-unknown -u^ --cache | p*
@@ -124,7 +126,7 @@ deno test   | --allow-read --allow-net --allow-env --allow-all -A --filter= --co
 deno lint   | --fix^ --rules-tags= | p*
 deno fmt    | --check | w*
 deno check  | --all | p*
-bun test    | -t= --test-name-pattern= --timeout= --bail --bail= --coverage --watch --rerun-each= --only --todo --update-snapshots -u | p*
+bun test    | -t= --test-name-pattern= --filter= -F= --concurrent --randomize --seed= --max-concurrency= --timeout= --bail --bail= --coverage --watch --rerun-each= --only --todo --update-snapshots -u | p*
 terraform fmt | -check -diff -recursive -list= -write= | p*
 terraform validate | -no-color |
 helm lint   | --strict --quiet | p*

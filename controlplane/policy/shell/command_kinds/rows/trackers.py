@@ -51,6 +51,7 @@ bd dolt commit | -m= --message= |
 bd prime    | |
 bd lint     | | -*
 bd doctor   | |
+entire hooks | | -*
 """
 
 TRACKER_DISCARDS = """
@@ -68,7 +69,7 @@ bd dolt pull | |
 
 LOOKS = """
 workmux status | --json -v | -*
-workmux list | --json --pr -v |
+workmux list | --json --pr -v | -*
 workmux capture | -n= --lines= | -
 workmux path | | -
 workmux wait | --timeout= --status= --any | -*
@@ -76,6 +77,11 @@ entire status | --detailed --json --no-pager |
 entire version | |
 entire explain | --commit= -c= --session= -s= --checkpoint= --short --full --no-pager --json --raw-transcript --search-all --limit= | -*
 entire doctor | |
+entire rewind --list | |
+entire configure list | |
+bun pm ls   | --all -a -g |
+bun pm bin  | -g |
+bun pm hash | |
 entire session current | --json |
 entire session list | --json --limit= |
 entire session show | --json --full | -
@@ -98,6 +104,9 @@ workmux close | | -*
 workmux remove | -k --keep-branch !-f !--force | -*
 workmux merge | --rebase --squash --keep | -*
 tmux send-keys | -t= -l | -*
+tmux load-buffer | -b= -t= | f
+tmux set-buffer | -b= -t= -a -n= | -
+tmux paste-buffer | -+dpr -b= -t= -s= |
 tmux new-window | -d -t= -n= -c: |
 tmux new-session | -d -s= -n= -c: |
 tmux kill-window | -t= |
