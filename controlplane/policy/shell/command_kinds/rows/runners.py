@@ -14,7 +14,7 @@ go mod tidy | -+v -C: -go= -compat= |
 go generate | -+v -run= -n -x -tags= | p*
 gofmt       | -l -d -s -e -w^ -r= | p*
 goimports   | -l -d -e -w^ -local= | p*
-golangci-lint run | --fix^ --timeout= --config: -c: --fast --fast-only --new? --new-from-rev= --new-from-merge-base= --whole-files --no-config --default= --enable-only= --concurrency= -j= --allow-parallel-runners --show-stats? --issues-exit-code= --presets= -p= --out-format= --disable= --enable= --max-issues-per-linter= --max-same-issues= --tests --build-tags= -E= -D= | p*
+golangci-lint run | --fix^ --timeout= --config: -c: --fast --fast-only --new? --new-from-rev= --new-from-merge-base= --whole-files --no-config --default= --enable-only= --concurrency= -j= --allow-parallel-runners --show-stats? --issues-exit-code= --presets= -p= --disable= --enable= --max-issues-per-linter= --max-same-issues= --tests --build-tags= -E= -D= | p*
 golangci-lint fmt | --diff -E= | p*
 staticcheck | -tests -checks= -f= | p*
 cargo test  | -p= --package= --workspace --all --lib --bins --bin= --test= --tests --examples --doc --release -r --features= --all-features --no-default-features --no-run --no-fail-fast -j= --jobs= --locked --offline --frozen --target= --nocapture --test-threads= --exact --ignored --include-ignored --show-output --message-format= | -*
