@@ -126,6 +126,7 @@ class TestWhoAndWhat:
             line.stdin.close()
 
 
+@pytest.mark.deep
 class TestWhatGoesWrongIsTold:
     @pytest.mark.parametrize("fault", sorted(set(FAULTS) - {"slow", "elsewhere"}))
     def test_by_a_server_that_fails(self, machine, stub, fault):

@@ -146,6 +146,7 @@ class TestARepositoryThatIsNotConnected:
         assert claude.run("sh", "-c", command, given="{}").returncode == 2
 
 
+@pytest.mark.deep
 class TestTheDoctor:
     def doctor(self, machine, folder):
         machine.repository, before = folder, machine.repository

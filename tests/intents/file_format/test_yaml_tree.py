@@ -46,6 +46,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", HOSTILE)
 def test_it_is_refused_soon(name):
     with bounded(SOON):

@@ -224,6 +224,7 @@ def test_an_export_is_taken_by_another_workspace(odd_folder, admin):
 REAL_FILES = sorted((DATA / "real_orchestration").glob("*/*active_intents*.yaml"))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("path", REAL_FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_real_file_goes_round_after_its_repairs(acme, admin, path):
     answer = admin.post("intents/import?lenient=true", path.read_bytes(), content_type="application/yaml")

@@ -230,6 +230,7 @@ def test_it_agrees_with_the_product_on_every_small_tree():
             assert compute_consistency_roots(old, new, path, roots[0], is_left_edge=True) == roots
 
 
+@pytest.mark.deep
 def test_signatures_are_judged_as_the_library_judges_them():
     for number in range(8):
         private = Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32)
