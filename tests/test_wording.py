@@ -93,7 +93,9 @@ def test_messages_are_in_plain_words():
     assert found == []
 
 
-@pytest.mark.parametrize("page", [page for page in DOCS if page not in MADE], ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [page for page in DOCS if page not in MADE], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_docs_are_in_plain_words(page):
     assert find_phrases(page.read_text(encoding="utf-8")) == []
 

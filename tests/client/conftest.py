@@ -9,8 +9,8 @@ from controlplane.client.agents import CLIENTS
 from tests.client.machine import Machine, Stub
 
 HERE = Path(__file__).parent
-# Of each form of settings one client; `make test-deep` adds the others.
-IN_EVERY_RUN = {"claude-code", "codex", "opencode"}
+# A client with JSON and one with TOML; `make test-deep` adds the others.
+IN_EVERY_RUN = {"claude-code", "codex"}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -119,6 +119,7 @@ def test_a_case(case, workshop):
     assert gate_cases.emptied(told(decision), root.parent) == ANSWERS[case["id"]]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("case", cases("path", "tools", "shell-writes", "shell-tricks", "stale"))
 def test_the_default_policy_asks_where_it_does_not_allow(case, workshop):
     """What a person may approve is asked; which calls are allowed does not hang on it."""

@@ -56,7 +56,7 @@ class Rest:
         assert answer["error_type"] == "SCOPE_VIOLATION"
 
 
-@pytest.fixture(params=[Hooks, Rest], ids=["hooks", "rest"])
+@pytest.fixture(params=[Hooks, pytest.param(Rest, marks=pytest.mark.deep)], ids=["hooks", "rest"])
 def refused_often(request, acme, agent):
     """Two edits and a command, then 25 refused writes of other files."""
     builders.intent(acme, owned_scope=["src/**"])

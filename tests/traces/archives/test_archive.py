@@ -189,6 +189,7 @@ def test_after_a_change_of_keys_old_archives_hold(home, tmp_path, settings):
     assert verify(home.pk).ok
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("change", "words"),
     [

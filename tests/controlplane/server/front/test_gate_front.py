@@ -62,6 +62,7 @@ def without_ids(body: bytes) -> dict:
     return json.loads(text)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 @pytest.mark.parametrize("who", ["agent", "nobody", "somebody unknown"])

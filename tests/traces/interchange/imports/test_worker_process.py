@@ -33,7 +33,7 @@ from traces.management.commands import import_traces
 from traces.models import Checkpoint, EntryKind, LedgerEntry, TraceFile
 from traces.verification.verify import verify
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.deep]
 
 REAL = sorted((DATA / "real").glob("*.jsonl"))
 BAD = sorted(path for path in (DATA / "bad_input").iterdir() if path.name != "index.json")
@@ -108,7 +108,6 @@ def both_ways(raw, home=HOME, away=AWAY, **how):
     return together
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("lenient", [False, True])
 def test_real_files_are_told_and_stored_the_same(lenient, started):
     raw = b"\n".join(file.read_bytes() for file in REAL)
@@ -118,7 +117,6 @@ def test_real_files_are_told_and_stored_the_same(lenient, started):
     assert bring(raw, lenient=lenient).entries == 0
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("file", BAD, ids=lambda file: file.name)
 def test_bad_files_are_told_and_stored_the_same(file):
     both_ways(file.read_bytes())
@@ -138,7 +136,6 @@ ENTRIES = st.builds(
 FRESH = itertools.count(1000)
 
 
-@pytest.mark.deep
 @settings(max_examples=12, deadline=None)
 @given(
     st.lists(ENTRIES | ODD_LINES.map(lambda line: line + b"\n"), min_size=1, max_size=12),
@@ -170,7 +167,6 @@ def _without_source(row):
     )
 
 
-@pytest.mark.deep
 def test_contradictions_inside_a_batch_and_with_what_is_there(monkeypatch):
     monkeypatch.setattr(importing, "BATCH_SIZE", 4)
     first = line_of(*map(entry, range(5)))
@@ -251,7 +247,6 @@ def endless(after, do):
     return read
 
 
-@pytest.mark.deep
 def test_a_killed_process_is_an_error_and_what_was_committed_stays(monkeypatch, started):
     monkeypatch.setattr(importing, "BATCH_SIZE", 50)
     whole = TraceImportOptions(HOME, "Max", use_worker=True)
@@ -312,7 +307,6 @@ def scratch(tmp_path):
     server.close()
 
 
-@pytest.mark.deep
 def test_an_import_that_is_killed_goes_on_where_it_stopped(scratch, tmp_path):
     count, portion = import_traces.COMMIT_EVERY * 2 - 2000, import_traces.COMMIT_EVERY
     file = tmp_path / "agent_trace.jsonl"
