@@ -66,6 +66,7 @@ def test_after_the_handshake_a_write_in_scope_runs_and_leaves_a_trace(connected,
     ]
 
 
+@pytest.mark.deep
 class TestDoctor:
     def test_finds_everything_well(self, connected):
         done = connected.icp("doctor")
@@ -95,7 +96,6 @@ class TestDoctor:
             "FAIL claude-code: so is its sub-agent's call",
         ]
 
-    @pytest.mark.deep
     @pytest.mark.parametrize(
         ("damage", "finds"),
         [

@@ -195,6 +195,7 @@ class TestTheDoctor:
         assert "FAIL claude-code (your own entry): it is quiet" in claude.icp("doctor").stdout
 
 
+@pytest.mark.deep
 class TestConnecting:
     @pytest.mark.parametrize("agent", CLIENTS)
     def test_puts_one_entry_into_the_users_settings_and_none_into_the_repository(self, machine, agent):

@@ -297,6 +297,7 @@ def test_every_captured_payload_is_answered(agent, everywhere):
         assert answer.status_code == 200 or answer.json()["decision"] == "deny", (case.id, answer.content)
 
 
+@pytest.mark.deep
 def test_the_api_document_has_the_route(client):
     document = yaml.safe_load(client.get(reverse("schema")).content)
     operation = document["paths"]["/hooks/{agent}/{event}"]["post"]
