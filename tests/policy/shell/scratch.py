@@ -42,7 +42,10 @@ SHELLS = {
 
 
 def require(missing: str | None) -> None:
-    """Fail in CI and skip elsewhere when something is missing."""
+    """Fail in CI, which installs what `make test-deep` compares with; skip, with a warning, elsewhere.
+
+    strace and zsh are packages of the system that pip cannot bring, and not every system has them.
+    """
     if missing is None:
         return
     if os.environ.get("CI"):

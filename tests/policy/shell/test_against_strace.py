@@ -81,3 +81,12 @@ def test_a_strace_that_may_not_trace_is_named(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/strace")
     monkeypatch.setattr("subprocess.run", lambda *args, **more: refused)
     assert "Operation not permitted" in strace.missing_reason.__wrapped__()
+
+
+def test_what_is_missing_fails_in_ci_and_is_skipped_with_a_warning_elsewhere(monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="zsh is missing"):
+        require("zsh is missing")
+    monkeypatch.delenv("CI")
+    with pytest.warns(UserWarning, match="zsh is missing"), pytest.raises(pytest.skip.Exception):
+        require("zsh is missing")
