@@ -88,11 +88,13 @@ def render_answer(run: ContainedRun) -> dict[str, Any]:
 
 
 def _to_effect(judged: JudgedChange) -> dict[str, Any]:
-    """Return what is kept of a change: no text of a file."""
-    kept = {name: judged.change.get(name) for name in ("path", "change", "before", "after", "size", "target")}
+    """Return what is stored of a change: no text of a file."""
+    fields = {
+        name: judged.change.get(name) for name in ("path", "change", "before", "after", "size", "target")
+    }
     verdict = {"verdict": judged.verdict.value, "error_type": judged.error_type, "reason": judged.reason}
-    kept |= verdict | {"error": to_storable(judged.error), "ignored": bool(judged.change.get("ignored"))}
-    return {name: value for name, value in kept.items() if value is not None}
+    fields |= verdict | {"error": to_storable(judged.error), "ignored": bool(judged.change.get("ignored"))}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _record(run: ContainedRun, judged: list[JudgedChange], bearer: Bearer) -> None:

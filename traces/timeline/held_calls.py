@@ -37,7 +37,7 @@ def describe_folded(entries: Sequence[LedgerEntry]) -> list[TimelineRow]:
     others = _load_other_steps(entries[0].workspace_id, rows)
     rows += [describe(entry, missing_bodies) for entry in others]
     folded = fold_held_calls(sorted(rows, key=lambda row: row.number))
-    return sorted(_keep_given(folded, given), key=lambda row: row.number)
+    return sorted(_select_given(folded, given), key=lambda row: row.number)
 
 
 def fold_held_calls(rows: Sequence[TimelineRow]) -> list[TimelineRow]:
@@ -82,9 +82,9 @@ def _load_other_steps(workspace_id: int, rows: Sequence[TimelineRow]) -> list[Le
     return list(LedgerEntry.objects.filter(pk__in=numbers).with_body_and_leaf().prefetch_related("files"))
 
 
-def _keep_given(rows: Sequence[TimelineRow], given: dict[int, TimelineRow]) -> list[TimelineRow]:
+def _select_given(rows: Sequence[TimelineRow], given: dict[int, TimelineRow]) -> list[TimelineRow]:
     """Return the rows that tell of a given entry, each in the place of the first of those."""
-    kept = []
+    selected = []
     for row in rows:
         own = [number for number in row.numbers if number in given]
         if own and own[0] != row.number:
@@ -92,8 +92,8 @@ def _keep_given(rows: Sequence[TimelineRow], given: dict[int, TimelineRow]) -> l
             row.id, row.number, row.at, row.seal = first.id, first.number, first.at, first.seal
         if own:
             row.numbers = tuple(own)
-            kept.append(row)
-    return kept
+            selected.append(row)
+    return selected
 
 
 def _identify_call(row: TimelineRow) -> tuple[str, str, str]:

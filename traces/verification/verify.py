@@ -93,13 +93,13 @@ def read_leaves(report: VerificationReport, limit: int = CHUNK) -> Iterator[list
     rows = LedgerLeaf.objects.filter(workspace_id=report.workspace_id).select_related("entry__body")
     while report.checked < report.size:
         chunk = list(rows.filter(seq__gte=report.checked, seq__lt=report.size).order_by("seq")[:limit])
-        whole = [leaf for at, leaf in enumerate(chunk, start=report.checked) if leaf.seq == at]
-        if whole:
-            yield whole
-        if len(whole) < len(chunk):
-            text = f"entries #{report.checked} to #{chunk[len(whole)].seq - 1} are gone"
+        consecutive = [leaf for at, leaf in enumerate(chunk, start=report.checked) if leaf.seq == at]
+        if consecutive:
+            yield consecutive
+        if len(consecutive) < len(chunk):
+            text = f"entries #{report.checked} to #{chunk[len(consecutive)].seq - 1} are gone"
             report.add("ENTRIES_MISSING", text, seq=report.checked)
-        if len(whole) < len(chunk) or not chunk:
+        if len(consecutive) < len(chunk) or not chunk:
             return
 
 

@@ -155,19 +155,19 @@ def _open_filter() -> int:
     return descriptor
 
 
-def _close_others(kept: set[int]) -> None:
+def _close_others(open_descriptors: set[int]) -> None:
     """Close every descriptor that the client inherited: an open folder leads out of any mount namespace."""
     for name in os.listdir("/proc/self/fd"):
-        if int(name) not in kept:
+        if int(name) not in open_descriptors:
             with contextlib.suppress(OSError):  # the descriptor of the listing itself
                 os.close(int(name))
 
 
 def build_environment(setting: Setting) -> dict[str, str]:
     """Return the variables of the command: an allow-list, for a token may have any name."""
-    kept = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    kept |= {name: value for name, value in os.environ.items() if name.startswith("LC_")}
-    kept.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+    variables = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    variables |= {name: value for name, value in os.environ.items() if name.startswith("LC_")}
+    variables.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
     viewed = {view.path for view in setting.views}
     home = os.path.expanduser("~")
     # Programs that find no cache folder of theirs use the temporary one, which lasts for the session.
@@ -177,8 +177,8 @@ def build_environment(setting: Setting) -> dict[str, str]:
         ("GOMODCACHE", "go/pkg/mod"),
     ):
         if f"{home}/{directory}" not in viewed:
-            kept[name] = f"/tmp/{directory.replace('/', '-').lstrip('.')}"
-    return kept | {"TMPDIR": "/tmp", "ICP_CONTAINED": "1"}
+            variables[name] = f"/tmp/{directory.replace('/', '-').lstrip('.')}"
+    return variables | {"TMPDIR": "/tmp", "ICP_CONTAINED": "1"}
 
 
 def build_arguments(command: Sequence[str], setting: Setting, filter_end: int, report_end: int) -> list[str]:

@@ -123,7 +123,7 @@ def _boolean() -> _KeyRule:
     return _KeyRule("true | false", lambda v: None if isinstance(v, bool) else f"{v!r} is not a boolean.")
 
 
-def _list_of(find_item_problem: Callable[[str], str | None], allowed: str) -> _KeyRule:
+def _list_rule(find_item_problem: Callable[[str], str | None], allowed: str) -> _KeyRule:
     def find_problem(value: Any) -> str | None:
         if not isinstance(value, list) or len(value) > MAX_ENTRIES:
             return f"It must be a list of at most {MAX_ENTRIES} strings."
@@ -224,17 +224,17 @@ _KEYS: Mapping[str, _KeyRule] = {
     "require_content_hash": _boolean(),
     "case_insensitive_paths": _boolean(),
     "tool_classes": _TOOL_CLASSES,
-    "safe_commands": _list_of(
+    "safe_commands": _list_rule(
         _find_command_problem, "a list of command patterns, like `npm test` or `pytest *`"
     ),
     "effects": _EFFECTS,
     "containment": _choice("off", "unknown", "all"),
-    "hosts": _list_of(find_host_problem, "a list of host names, like `github.com` or `*.example.org`"),
+    "hosts": _list_rule(find_host_problem, "a list of host names, like `github.com` or `*.example.org`"),
     "places": _PLACES,
-    "protected_paths": _list_of(_find_glob_problem, "a list of globs, relative to the workspace"),
+    "protected_paths": _list_rule(_find_glob_problem, "a list of globs, relative to the workspace"),
     "approvable": _KeyRule(
         ", ".join(sorted(APPROVABLE_TYPES)),
-        _list_of(_find_approvable_problem, "").find_problem,
+        _list_rule(_find_approvable_problem, "").find_problem,
         lambda value: frozenset(ErrorType(word) for word in value),
     ),
     "approval_timeout_minutes": _minutes(),
