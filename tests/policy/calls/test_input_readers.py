@@ -142,3 +142,8 @@ def test_what_is_only_read_says_so_and_stands_below_its_folder():
     assert [(named.raw, named.op) for named in fetched.reads] == [("file:///etc/passwd", "read")]
     assert [(named.raw, named.cwd) for named in searched.reads] == [("src", "/home/ada/shop/web")]
     assert [(named.raw, named.op) for named in trusted.reads] == [("a", "read")]
+
+
+def test_patterns_for_many_folders_count_each_pair():
+    refused = found(call("Glob", {"pattern": [f"*{n}" for n in range(2_000)], "path": "src"}))
+    assert refused.unknown

@@ -162,3 +162,9 @@ def test_half_a_character_in_a_quoted_name_is_read_and_named_nowhere_else():
     assert [(name.startswith("x"), name.endswith("\ty"), op) for name, op in read(text)] == [
         (True, True, "write")
     ]
+
+
+def test_a_patch_of_very_many_parts_is_not_judged():
+    parts = "\n@@\n-a\n+b" * (patch_formats.MAX_PARTS + 1)
+    assert read(f"*** Update File: a.ts{parts}") == []
+    assert why(f"*** Update File: a.ts{parts}") == "the patch has more than 2000 parts; make several of it"

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from controlplane.policy.calls.targets import find_targets
+from controlplane.policy.effects import Effect
 from controlplane.policy.model import Policy, ToolClass
 from tests.policy.builders import FakeFilesystem, call, intent, judge, no_intent, said, snapshot
 from tests.workload import bounded
@@ -256,3 +257,10 @@ def test_no_input_takes_long(the_call):
     )
     with bounded(500):  # 30 on a quiet machine; quadratic work takes thousands
         judge(the_call, snapshot(intent=own))
+
+
+def test_a_reading_tool_that_names_an_output_is_unknown_unless_its_server_vouches_for_it():
+    download = call("mcp__store__get_file", {"url": "https://example.org/x", "output_path": "src/x"})
+    assert [effect.effect for effect in found(download).effects] == [Effect.UNKNOWN]
+    vouched = find_targets(download, Policy(), read_only_hints={"mcp:store.get_file": True})
+    assert [effect.effect for effect in vouched.effects] == [Effect.FETCHES]

@@ -164,6 +164,17 @@ def test_a_second_reader_agrees_on_plain_rules(path):
     assert (IgnoreRules.parse(text).find_rule(path) is not None) is wanted
 
 
+@pytest.mark.parametrize("line", ["[a", "a\\", "[[:x:]]", "/[a", "a/[[:foo:]"])
+def test_a_line_that_is_no_pattern_matches_nothing(line):
+    assert IgnoreRules.parse(f"{line}\n*.log").find_rule(line) is None
+    assert IgnoreRules.parse(f"{line}\n*.log").find_rule("a.log") == "*.log"
+
+
+def test_a_range_from_high_to_low_matches_its_first_character_only():
+    rules = IgnoreRules.parse("x[b-a]")
+    assert [name for name in ("xa", "xb", "xc") if rules.find_rule(name)] == ["xb"]
+
+
 def test_a_comment_ignores_no_file_of_its_name():
     assert IgnoreRules.parse("#secret\n\\#kept").find_rule("#secret") is None
     assert IgnoreRules.parse("#secret\n\\#kept").find_rule("#kept") == "\\#kept"

@@ -14,6 +14,7 @@ from controlplane.policy.paths.canonical import (
     InvalidPath,
     canonicalize,
     fold_case,
+    to_absolute,
     to_printable,
 )
 from controlplane.policy.paths.filesystem import Location, resolve_lexically
@@ -317,3 +318,34 @@ def test_a_drive_of_windows_has_its_short_names_and_devices_from_any_system(root
         assert canonicalize(name, root=root, cwd=None, writing=True).reason is Reason.INVALID_PATH
         assert canonicalize(name, root="/home/ada/mnt/c/shop", cwd=None, writing=True).path == name
     assert canonicalize("src/a.ts", root=root, cwd=None, writing=True).path == "src/a.ts"
+
+
+@pytest.mark.parametrize(
+    ("raw", "root", "path"),
+    [
+        ("/tmp/a/../b", "/home/ada/acme", "/tmp/b"),
+        ("../../x", "/home/ada/acme", "/home/x"),
+        ("~/x", "/home/ada/acme", "~/x"),
+        ("d:\\x\\y", "C:\\acme", "d:/x/y"),
+    ],
+)
+def test_where_a_path_outside_lies(raw, root, path):
+    assert to_absolute(raw, root=root, cwd=None) == path
+
+
+@pytest.mark.parametrize(
+    ("raw", "root"),
+    [
+        (7, "/home/ada/acme"),
+        ("", "/home/ada/acme"),
+        ("/tmp/x", "acme"),
+        ("/tmp/x", None),
+        ("~root/x", "/home/ada/acme"),
+        ("~/../x", "/home/ada/acme"),
+        ("/tmp/a:b", "/mnt/c/acme"),
+        ("C:/a/con", "C:/acme"),
+        ("//server/share/x", "C:/acme"),
+    ],
+)
+def test_what_lies_nowhere_that_is_known(raw, root):
+    assert to_absolute(raw, root=root, cwd=None) is None

@@ -352,3 +352,21 @@ def test_versions_are_compared_as_numbers():
     rule = {"library": "x", "min_version": "1.10"}
     assert dependencies.has_wrong_version(rule, "requirements.txt", "x==1.9")
     assert not dependencies.has_wrong_version(rule, "requirements.txt", "x==1.10.0")
+
+
+@pytest.mark.parametrize(
+    ("constraint", "reason"),
+    [
+        ("No eval.", None),
+        (NO_LOG, None),
+        (
+            {"type": "code_pattern", "pattern": "no console calls here"},
+            "is a sentence, no regular expression",
+        ),
+        ({"type": "be_nice"}, "The constraint type 'be_nice' is unknown"),
+        ({"type": 7}, "The constraint type 7 is unknown"),
+    ],
+)
+def test_a_constraint_that_the_gate_does_not_check_says_why(constraint, reason):
+    told = constraints.find_reason_unchecked(constraint)
+    assert told is None if reason is None else reason in told

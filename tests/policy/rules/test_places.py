@@ -104,3 +104,8 @@ def test_the_recommended_places_are_places():
     assert all(find_place_problem({"pattern": p.pattern, "access": p.access}) is None for p in places)
     assert Place("~/.claude/plans/**", "write") in list_recommended(["claude-code"])
     assert Place("~/.codex/skills/**", "read") not in list_recommended(["claude-code"])
+
+
+def test_without_places_nothing_outside_is_permitted():
+    rules = compile_places(())
+    assert not rules.permits(to_place_path("/tmp/a.txt"), writing=False, recursive=False)
