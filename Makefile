@@ -18,7 +18,7 @@ SCHEMA := docs/openapi.yaml
 AGENTS_DIR := $(abspath $(or $(ICP_AGENTS_DIR),.agents))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-base setup-dev setup-bench run demo test test-deep check e2e agents bench bench-quick mutate schema lock
+.PHONY: help setup setup-base setup-dev setup-bench setup-agents run demo test test-deep check e2e agents bench bench-quick mutate schema lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,7 +62,10 @@ test-deep: setup ## Long properties, fuzzing, strace and outages
 e2e: setup-dev ## The tests in a real browser (Chromium must be installed)
 	$(TESTING) $(PY) -m pytest -m e2e
 
-agents: setup-dev ## The tests with real coding agents (needs npm, 2.6 GB below ICP_AGENTS_DIR, and Chromium)
+agents: setup-dev setup-agents ## The tests with real coding agents (needs npm, 2.6 GB below ICP_AGENTS_DIR, and Chromium)
+	$(TESTING) ICP_AGENTS_DIR=$(AGENTS_DIR) $(PY) -m pytest -m agents
+
+setup-agents: ## Install those agents below ICP_AGENTS_DIR; does nothing while their list is unchanged
 	@command -v npm >/dev/null || { echo "make agents needs Node.js and npm: apt-get install nodejs npm" >&2; exit 1; }
 	@mkdir -p $(AGENTS_DIR)
 	@cmp -s tests/agents/package.json $(AGENTS_DIR)/installed.json || \
@@ -70,7 +73,6 @@ agents: setup-dev ## The tests with real coding agents (needs npm, 2.6 GB below 
 	    && (cd $(AGENTS_DIR) && npm install --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error \
       && npm run --silent link) \
 	    && cp tests/agents/package.json $(AGENTS_DIR)/installed.json; }
-	$(TESTING) ICP_AGENTS_DIR=$(AGENTS_DIR) $(PY) -m pytest -m agents
 
 check: setup-dev ## Lint, types, import rules, migrations, deployment, templates, schema, sizes
 	$(VENV)/bin/ruff check .
