@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 
+from controlplane.shared.target_networks import PRIVATE, Network, parse_networks
+
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"", "0", "false", "no", "off"})
 
@@ -38,7 +40,7 @@ class Environment:
     rate_per_minute: int  # requests a token may send in a minute, 0 = no limit
     idle_hours: int  # after which a sign-in ends, 0 = never
     sqlite_sync: str  # SQLite's `synchronous`: NORMAL or FULL
-    private_targets: bool  # whether webhooks may go to private addresses and plain http
+    private_targets: tuple[Network, ...]  # private networks that webhooks may go to, by plain http too
 
     @property
     def https(self) -> bool:
@@ -61,7 +63,7 @@ def read_environment(base_dir: Path) -> Environment:
         rate_per_minute=_read_integer("ICP_RATE_PER_MINUTE", default=30_000, low=0, high=10**9),
         idle_hours=_read_integer("ICP_IDLE_HOURS", default=12, low=0, high=24 * 14),
         sqlite_sync=_read_sqlite_sync(),
-        private_targets=_read_boolean("ICP_PRIVATE_TARGETS"),
+        private_targets=_read_private_targets(),
     )
 
 
@@ -102,6 +104,16 @@ def _read_boolean(variable: str) -> bool:
     if text not in TRUE | FALSE:
         stop(variable, f"{text!r} is neither on (1, true, yes) nor off (0, false, no)")
     return text in TRUE
+
+
+def _read_private_targets() -> tuple[Network, ...]:
+    text = os.environ.get("ICP_PRIVATE_TARGETS", "")
+    if text.lower() in TRUE | FALSE:
+        return PRIVATE if text.lower() in TRUE else ()
+    try:
+        return parse_networks(text)
+    except ValueError as error:
+        stop("ICP_PRIVATE_TARGETS", f"{error}; write on, off, or networks like 10.1.0.0/16,fd12::/48")
 
 
 def _read_database(data_dir: Path) -> dict[str, object]:
