@@ -40,6 +40,7 @@ class Environment:
     rate_per_minute: int  # requests a token may send in a minute, 0 = no limit
     idle_hours: int  # after which a sign-in ends, 0 = never
     sqlite_sync: str  # SQLite's `synchronous`: NORMAL or FULL
+    log_format: str  # line or json
     private_targets: tuple[Network, ...]  # private networks that webhooks may go to, by plain http too
 
     @property
@@ -62,7 +63,8 @@ def read_environment(base_dir: Path) -> Environment:
         allowed_hosts=_read_allowed_hosts(public_url),
         rate_per_minute=_read_integer("ICP_RATE_PER_MINUTE", default=30_000, low=0, high=10**9),
         idle_hours=_read_integer("ICP_IDLE_HOURS", default=12, low=0, high=24 * 14),
-        sqlite_sync=_read_sqlite_sync(),
+        sqlite_sync=_read_choice("ICP_SQLITE_SYNC", "normal", "full").upper(),
+        log_format=_read_choice("ICP_LOG_FORMAT", "line", "json"),
         private_targets=_read_private_targets(),
     )
 
@@ -106,6 +108,13 @@ def _read_boolean(variable: str) -> bool:
     return text in TRUE
 
 
+def _read_choice(variable: str, default: str, other: str) -> str:
+    text = (os.environ.get(variable) or default).lower()
+    if text not in {default, other}:
+        stop(variable, f"{text!r} is neither {default} nor {other}")
+    return text
+
+
 def _read_private_targets() -> tuple[Network, ...]:
     text = os.environ.get("ICP_PRIVATE_TARGETS", "")
     if text.lower() in TRUE | FALSE:
@@ -138,13 +147,6 @@ def _create_private_file(path: Path) -> None:
     """Create SQLite's file readable by its owner only; its log and index get the same mode from it."""
     with contextlib.suppress(OSError):  # it exists, or its folder does not: SQLite says so
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-
-
-def _read_sqlite_sync() -> str:
-    mode = (os.environ.get("ICP_SQLITE_SYNC") or "normal").upper()
-    if mode not in {"NORMAL", "FULL"}:
-        stop("ICP_SQLITE_SYNC", "write normal or full")
-    return mode
 
 
 def _read_redis_url() -> str | None:

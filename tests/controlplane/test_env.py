@@ -22,6 +22,7 @@ VARIABLES = (
     "PRIVATE_TARGETS",
     "IDLE_HOURS",
     "SQLITE_SYNC",
+    "LOG_FORMAT",
 )
 
 
@@ -54,6 +55,7 @@ def start(monkeypatch, tmp_path):
         ("PUBLIC_URL", "https://x/path"),
         ("ALLOWED_HOSTS", "a/b"),
         ("RATE_PER_MINUTE", "-1"),
+        ("LOG_FORMAT", "xml"),
         ("PRIVATE_TARGETS", "maybe"),
         ("PRIVATE_TARGETS", "10.1.0.0/33"),
         ("PRIVATE_TARGETS", "10.1.2.3/16"),
