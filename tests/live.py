@@ -136,10 +136,15 @@ class LiveServer:
     def close(self) -> None:
         if self.process is not None:
             self.kill()
-        if self._commands is not None:
-            self._commands.communicate()
+        self.end_commands()
         if self._admin_url:
             self._drop_database()
+
+    def end_commands(self) -> None:
+        """End the process that runs commands, and with it its connection and what it knows of files."""
+        if self._commands is not None:
+            self._commands.communicate()
+            self._commands = None
 
     def _drop_database(self) -> None:
         """Drop the scratch database, whoever is still connected.
