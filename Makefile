@@ -18,7 +18,7 @@ SCHEMA := docs/openapi.yaml
 AGENTS_DIR := $(abspath $(or $(ICP_AGENTS_DIR),.agents))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-base setup-dev setup-bench run demo test test-deep check e2e agents bench bench-quick mutate schema lock
+.PHONY: help setup setup-base setup-dev setup-bench setup-deploy run demo test test-deep check check-deploy e2e agents bench bench-quick mutate schema lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ setup-dev: ## The same with what `make check`, `make e2e`, `make agents` and `ma
 
 setup-bench: ## The same with the policy engines that `make bench` measures beside ours
 	$(call install,bench,$(TEST) requirements/bench.txt)
+
+setup-deploy: ## The same with what `make check-deploy` needs
+	$(call install,deploy,$(TEST) requirements/deploy.txt)
 
 run: setup-base ## Migrate, then serve on 127.0.0.1, port ICP_PORT
 	@$(MANAGE) migrate --noinput --verbosity 0
@@ -83,6 +86,9 @@ check: setup-dev ## Lint, types, import rules, migrations, deployment, templates
 	$(TESTING) $(MANAGE) spectacular --validate --fail-on-warn --file $(VENV)/openapi.yaml
 	diff -u $(SCHEMA) $(VENV)/openapi.yaml
 	$(TESTING) $(PY) -m pytest tests/test_code_structure.py
+
+check-deploy: setup-deploy ## The image, compose.yaml, chart, units, proxy and alerts by the tools that read them
+	deploy/check.sh $(VENV)/bin
 
 bench: setup-bench ## Every figure that the README claims, one JSON object a line
 	@$(PY) -m benchmarks
