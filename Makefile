@@ -8,7 +8,7 @@ MANAGE := $(PY) manage.py
 
 # Tests bring their own addresses, switches and secrets; the database, Redis and data folder stay yours. They start
 # hundreds of Python processes, each of which would compile the project again without its cache of bytecode.
-TESTING := env -u PYTHONDONTWRITEBYTECODE -u ICP_PORT -u ICP_PUBLIC_URL -u ICP_ALLOWED_HOSTS -u ICP_DEBUG -u ICP_SECRET_KEY -u ICP_RATE_PER_MINUTE -u ICP_PRIVATE_TARGETS -u ICP_IDLE_HOURS -u ICP_SQLITE_SYNC
+TESTING := env -u PYTHONDONTWRITEBYTECODE -u ICP_PORT -u ICP_PUBLIC_URL -u ICP_ALLOWED_HOSTS -u ICP_DEBUG -u ICP_SECRET_KEY -u ICP_RATE_PER_MINUTE -u ICP_PRIVATE_TARGETS -u ICP_IDLE_HOURS -u ICP_SQLITE_SYNC -u ICP_LOG_FORMAT
 # As on a server behind a proxy: an https address, no debugging, a secret of full length.
 DEPLOYED := ICP_DEBUG= ICP_PUBLIC_URL=https://icp.example.org ICP_SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')"
 SCHEMA := docs/openapi.yaml
@@ -18,7 +18,7 @@ SCHEMA := docs/openapi.yaml
 AGENTS_DIR := $(abspath $(or $(ICP_AGENTS_DIR),.agents))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-base setup-dev setup-bench setup-agents run demo test test-deep check e2e agents bench bench-quick mutate schema lock
+.PHONY: help setup setup-base setup-dev setup-bench setup-agents setup-deploy run demo test test-deep check check-deploy e2e agents bench bench-quick mutate schema lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ setup-dev: ## The same with what `make check`, `make e2e`, `make agents` and `ma
 
 setup-bench: ## The same with the policy engines that `make bench` measures beside ours
 	$(call install,bench,$(TEST) requirements/bench.txt)
+
+setup-deploy: ## The same with what `make check-deploy` needs
+	$(call install,deploy,$(TEST) requirements/deploy.txt)
 
 run: setup-base ## Migrate, then serve on 127.0.0.1, port ICP_PORT
 	@$(MANAGE) migrate --noinput --verbosity 0
@@ -85,6 +88,9 @@ check: setup-dev ## Lint, types, import rules, migrations, deployment, templates
 	$(TESTING) $(MANAGE) spectacular --validate --fail-on-warn --file $(VENV)/openapi.yaml
 	diff -u $(SCHEMA) $(VENV)/openapi.yaml
 	$(TESTING) $(PY) -m pytest tests/test_code_structure.py
+
+check-deploy: setup-deploy ## The image, compose.yaml, chart, units, proxy and alerts by the tools that read them
+	deploy/check.sh $(VENV)/bin
 
 bench: setup-bench ## Every figure that the README claims, one JSON object a line
 	@$(PY) -m benchmarks

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 
+from controlplane.shared.target_networks import PRIVATE, Network, parse_networks
+
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"", "0", "false", "no", "off"})
 
@@ -38,7 +40,8 @@ class Environment:
     rate_per_minute: int  # requests a token may send in a minute, 0 = no limit
     idle_hours: int  # after which a sign-in ends, 0 = never
     sqlite_sync: str  # SQLite's `synchronous`: NORMAL or FULL
-    private_targets: bool  # whether webhooks may go to private addresses and plain http
+    log_format: str  # line or json
+    private_targets: tuple[Network, ...]  # private networks that webhooks may go to, by plain http too
 
     @property
     def https(self) -> bool:
@@ -60,8 +63,9 @@ def read_environment(base_dir: Path) -> Environment:
         allowed_hosts=_read_allowed_hosts(public_url),
         rate_per_minute=_read_integer("ICP_RATE_PER_MINUTE", default=30_000, low=0, high=10**9),
         idle_hours=_read_integer("ICP_IDLE_HOURS", default=12, low=0, high=24 * 14),
-        sqlite_sync=_read_sqlite_sync(),
-        private_targets=_read_boolean("ICP_PRIVATE_TARGETS"),
+        sqlite_sync=_read_choice("ICP_SQLITE_SYNC", "normal", "full").upper(),
+        log_format=_read_choice("ICP_LOG_FORMAT", "line", "json"),
+        private_targets=_read_private_targets(),
     )
 
 
@@ -104,6 +108,23 @@ def _read_boolean(variable: str) -> bool:
     return text in TRUE
 
 
+def _read_choice(variable: str, default: str, other: str) -> str:
+    text = (os.environ.get(variable) or default).lower()
+    if text not in {default, other}:
+        stop(variable, f"{text!r} is neither {default} nor {other}")
+    return text
+
+
+def _read_private_targets() -> tuple[Network, ...]:
+    text = os.environ.get("ICP_PRIVATE_TARGETS", "")
+    if text.lower() in TRUE | FALSE:
+        return PRIVATE if text.lower() in TRUE else ()
+    try:
+        return parse_networks(text)
+    except ValueError as error:
+        stop("ICP_PRIVATE_TARGETS", f"{error}; write on, off, or networks like 10.1.0.0/16,fd12::/48")
+
+
 def _read_database(data_dir: Path) -> dict[str, object]:
     url = os.environ.get("ICP_DATABASE_URL") or f"sqlite:///{data_dir / 'icp.sqlite3'}"
     try:
@@ -126,13 +147,6 @@ def _create_private_file(path: Path) -> None:
     """Create SQLite's file readable by its owner only; its log and index get the same mode from it."""
     with contextlib.suppress(OSError):  # it exists, or its folder does not: SQLite says so
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-
-
-def _read_sqlite_sync() -> str:
-    mode = (os.environ.get("ICP_SQLITE_SYNC") or "normal").upper()
-    if mode not in {"NORMAL", "FULL"}:
-        stop("ICP_SQLITE_SYNC", "write normal or full")
-    return mode
 
 
 def _read_redis_url() -> str | None:

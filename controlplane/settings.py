@@ -183,8 +183,13 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "controlplane.server.logging.LineFormatter"}},
+    "formatters": {
+        "line": {"()": "controlplane.server.logging.LineFormatter"},
+        "json": {"()": "controlplane.server.logging.JsonFormatter"},
+    },
     "filters": {"repeats": {"()": "controlplane.server.logging.RepeatFilter"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["repeats"]}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": ENV.log_format, "filters": ["repeats"]}
+    },
     "root": {"handlers": ["console"], "level": "INFO"},
 }

@@ -27,3 +27,4 @@ lock requirements/base.txt requirements/base.in
 lock requirements.txt requirements/test.in requirements/base.txt requirements/base.txt
 lock requirements/dev.txt requirements/dev.in requirements.txt ../requirements.txt
 lock requirements/bench.txt requirements/bench.in requirements.txt ../requirements.txt
+lock requirements/deploy.txt requirements/deploy.in requirements.txt ../requirements.txt

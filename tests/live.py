@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import secrets
@@ -50,6 +51,17 @@ class LiveServer:
         }
         self._scratch_database()
         self.manage("migrate", "-v0")
+
+    def twin(self) -> LiveServer:
+        """Return another process of this installation, not started: the same database and data folder, its own port."""
+        twin = copy.copy(self)
+        twin.port = free_port()
+        twin.url = f"http://127.0.0.1:{twin.port}"
+        twin.process = twin._commands = None
+        twin._admin_url = ""  # the database is dropped with the first one
+        twin.log = self.log.with_name(f"server-{twin.port}.log")
+        twin.env = self.env | {"ICP_PORT": str(twin.port)}
+        return twin
 
     def _scratch_database(self) -> None:
         """On PostgreSQL a database of its own, beside the one that the variable names."""
@@ -124,10 +136,15 @@ class LiveServer:
     def close(self) -> None:
         if self.process is not None:
             self.kill()
-        if self._commands is not None:
-            self._commands.communicate()
+        self.end_commands()
         if self._admin_url:
             self._drop_database()
+
+    def end_commands(self) -> None:
+        """End the process that runs commands, and with it its connection and what it knows of files."""
+        if self._commands is not None:
+            self._commands.communicate()
+            self._commands = None
 
     def _drop_database(self) -> None:
         """Drop the scratch database, whoever is still connected.
@@ -141,6 +158,12 @@ class LiveServer:
                 [self.database],
             )
             connection.execute(f"DROP DATABASE {self.database}")
+
+    def read_metric(self, name: str) -> float:
+        """Return the value of a metric without labels."""
+        with urllib.request.urlopen(f"{self.url}/metrics", timeout=START_SECONDS) as answer:
+            lines = answer.read().decode().splitlines()
+        return float(next(line.split()[1] for line in lines if line.startswith(f"{name} ")))
 
     def count_processor_seconds(self) -> float:
         """Return what the server has used so far, in user and system mode (proc(5), `stat`, fields 14 and 15)."""

@@ -13,6 +13,8 @@ from django.db import close_old_connections
 
 from controlplane.server.gauges import measure
 from controlplane.server.health import readiness
+from controlplane.server.leader import Leadership
+from controlplane.shared.metrics import BACKGROUND_FAILURES
 from sessions.approvals.lifecycle import expire_overdue
 from sessions.gate.monitoring.health import alert_on_partial_hooks
 from sessions.live.hub import stop_hub
@@ -30,7 +32,8 @@ SWITCH_SECONDS = 0.0005
 
 log = logging.getLogger(__name__)
 
-LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # name, seconds between runs, task
+Loop = tuple[str, float, Callable[[], Any]]  # name, seconds between runs, task
+LEADER_LOOPS: tuple[Loop, ...] = (  # of several processes one runs these
     ("seal ledgers", 1.0, seal_all),
     ("count entries", 1.0, LeafFollower(count_sealed).run_once),
     ("index entries", 1.0, LeafFollower(index_sealed).run_once),
@@ -39,8 +42,8 @@ LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # name, seconds bet
     ("anchor ledgers", 1.0, send_due_heads),
     ("verify ledgers", 1.0, check_due_ledgers),
     ("watch sessions", 60.0, alert_on_partial_hooks),
-    ("measure", 15.0, measure),
 )
+OWN_LOOPS: tuple[Loop, ...] = (("measure", 15.0, measure),)
 
 
 class BackgroundLoops:
@@ -48,11 +51,14 @@ class BackgroundLoops:
 
     def __init__(self) -> None:
         self._stopping = threading.Event()
+        self._leadership = Leadership()
         self._threads = [
-            threading.Thread(target=self._repeat, args=loop, name=loop[0], daemon=True) for loop in LOOPS
+            threading.Thread(target=self._repeat, args=(loop,), name=loop[0], daemon=True)
+            for loop in LEADER_LOOPS + OWN_LOOPS
         ]
 
     def start(self) -> None:
+        self._leadership.start()
         for thread in self._threads:
             thread.start()
 
@@ -60,14 +66,24 @@ class BackgroundLoops:
         self._stopping.set()
         for thread in self._threads:
             thread.join(timeout_seconds)
+        self._leadership.stop(timeout_seconds)
 
-    def _repeat(self, name: str, seconds: float, task: Callable[[], Any]) -> None:
+    def run_once(self, loop: Loop) -> None:
+        """Run a task, unless it is the leader's and another process leads."""
+        name, _, task = loop
+        if loop in LEADER_LOOPS and not self._leadership.is_held:
+            return
+        try:
+            close_old_connections()  # the database may have restarted since the last run
+            task()
+        except Exception:  # the loop must survive any fault of one run
+            BACKGROUND_FAILURES.labels(name).inc()
+            log.exception("could not %s; trying again", name)
+
+    def _repeat(self, loop: Loop) -> None:
+        _, seconds, _ = loop
         while not self._stopping.wait(seconds):
-            try:
-                close_old_connections()  # the database may have restarted since the last run
-                task()
-            except Exception:  # the loop must survive any fault of one run
-                log.exception("could not %s; trying again", name)
+            self.run_once(loop)
         close_old_connections()
 
 

@@ -1,15 +1,19 @@
-"""Log one line per record, whatever an agent wrote into it (log injection, as in CVE-2025-48432).
+"""Log a record as one line or one JSON object, whatever an agent wrote into it (CVE-2025-48432).
 
-Of errors that repeat, one a second is logged: an outage must not fill the disk that the database needs.
+Both name the request that caused the record. Of errors that repeat, one a second is logged: an outage must
+not fill the disk that the database needs.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
 from collections.abc import Hashable
+from datetime import UTC, datetime
 
+from controlplane.server.request_id import current_request_id
 from controlplane.shared.database.errors import describe_database_error, is_unavailable
 
 MIN_SECONDS = 1.0  # between two records of one kind
@@ -25,7 +29,25 @@ class LineFormatter(logging.Formatter):
             char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
             for char in record.message
         )
-        return super().formatMessage(record)
+        request_id = current_request_id.get()
+        return f"{super().formatMessage(record)}{f' [{request_id}]' if request_id else ''}"
+
+
+class JsonFormatter(logging.Formatter):
+    """One object a line, in ASCII, so that no text can end its line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request_id": current_request_id.get() or None,
+            "process": record.process,
+            "thread": record.threadName,
+            "error": self.formatException(record.exc_info) if record.exc_info else None,
+        }
+        return json.dumps({name: value for name, value in fields.items() if value is not None})
 
 
 class RepeatFilter(logging.Filter):

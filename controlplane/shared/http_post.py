@@ -1,30 +1,28 @@
 """POST to URLs that users configured, without server-side request forgery.
 
 A host name is resolved once, and the connection goes to the address that was checked, so DNS rebinding gains
-nothing. Redirects are not followed.
+nothing. Redirects are not followed. Plain http goes only to private addresses that the operator permits.
 """
 
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import socket
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
+
+from controlplane.shared.target_networks import is_permitted, is_public
 
 TIMEOUT_SECONDS = 10.0  # for each socket operation
 TOTAL_SECONDS = 20.0  # for the complete exchange
 MAX_RESPONSE_BYTES = 2_000  # enough of a response to show what went wrong
 MAX_URL_LENGTH = 500
-# A NAT64 gateway forwards these to the IPv4 address in their last 32 bits (RFC 6052).
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class TargetError(Exception):
@@ -102,13 +100,13 @@ def _deadline(sock: socket.socket) -> Iterator[threading.Event]:
 
 class _PlainConnection(http.client.HTTPConnection):
     def connect(self) -> None:
-        self.sock = _connect(self.host, self.port)
+        self.sock = _connect(self.host, self.port, is_encrypted=False)
 
 
 class _TLSConnection(http.client.HTTPSConnection):
     def connect(self) -> None:
         context = ssl.create_default_context()
-        plain = _connect(self.host, self.port)
+        plain = _connect(self.host, self.port, is_encrypted=True)
         self.sock = context.wrap_socket(plain, server_hostname=self.host, do_handshake_on_connect=False)
 
 
@@ -117,31 +115,18 @@ def _create_connection(parts: SplitResult) -> http.client.HTTPConnection:
     return connection_class(parts.hostname or "", parts.port)
 
 
-def _connect(host: str, port: int) -> socket.socket:
+def _connect(host: str, port: int, *, is_encrypted: bool) -> socket.socket:
     """Connect to the first permitted address of a host name. Raise OSError or TargetError."""
-    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    permitted = [where for *_, where in addresses if settings.PRIVATE_TARGETS or is_public(str(where[0]))]
-    if not permitted:
-        raise TargetError(f"{host} is in a private network; ICP_PRIVATE_TARGETS=1 permits such targets.")
-    return socket.create_connection((str(permitted[0][0]), port), timeout=TIMEOUT_SECONDS)
-
-
-def is_public(address: str) -> bool:
-    """Return whether an IP address is public, and so is any IPv4 address that it embeds.
-
-    6to4 (2002::/16) is not: it is deprecated (RFC 7526), may lead to any IPv4 address, and Python versions
-    disagree on it.
-    """
-    ip = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
-    if isinstance(ip, ipaddress.IPv6Address) and ip.sixtofour is not None:
-        return False
-    return all(address.is_global and not address.is_multicast for address in _reachable_addresses(ip))
-
-
-def _reachable_addresses(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[Any]:
-    """Return the address, or the IPv4 address that an IPv6 one stands for, or both behind NAT64."""
-    if isinstance(ip, ipaddress.IPv4Address):
-        return [ip]
-    if ip.ipv4_mapped is not None:  # ::ffff:10.0.0.1 is 10.0.0.1
-        return [ip.ipv4_mapped]
-    return [ip, ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)] if ip in NAT64 else [ip]
+    found = [str(where[0]) for *_, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    permitted = [
+        address
+        for address in found
+        if is_permitted(address, settings.PRIVATE_TARGETS) or (is_encrypted and is_public(address))
+    ]
+    if permitted:
+        return socket.create_connection((permitted[0], port), timeout=TIMEOUT_SECONDS)
+    if any(map(is_public, found)):
+        raise TargetError(f"{host} is outside of your own networks, so its URL must begin with https://.")
+    raise TargetError(
+        f"{host} is in a private network that ICP_PRIVATE_TARGETS does not name; the operator may add it."
+    )

@@ -38,6 +38,10 @@ PENDING_APPROVALS = Gauge("icp_approvals_pending", "Approvals that wait for a pe
 UNSEALED_AGE = Gauge(
     "icp_ledger_unsealed_seconds", "Age of the oldest entry that no head covers.", registry=REGISTRY
 )
+LEADER = Gauge("icp_background_leader", "1 in the process that runs the background work.", registry=REGISTRY)
+BACKGROUND_FAILURES = Counter(
+    "icp_background_failures", "Runs of background work that failed.", ["task"], registry=REGISTRY
+)
 
 # Resolved once: a lookup by label takes a lock, and the gate counts every call.
 _DECISIONS = {decision: GATE_DECISIONS.labels(decision) for decision in ("allow", "deny", "ask")}

@@ -8,6 +8,7 @@ import stat
 import pytest
 
 from controlplane.env import read_environment
+from controlplane.shared.target_networks import PRIVATE
 
 VARIABLES = (
     "PORT",
@@ -21,6 +22,7 @@ VARIABLES = (
     "PRIVATE_TARGETS",
     "IDLE_HOURS",
     "SQLITE_SYNC",
+    "LOG_FORMAT",
 )
 
 
@@ -53,7 +55,10 @@ def start(monkeypatch, tmp_path):
         ("PUBLIC_URL", "https://x/path"),
         ("ALLOWED_HOSTS", "a/b"),
         ("RATE_PER_MINUTE", "-1"),
+        ("LOG_FORMAT", "xml"),
         ("PRIVATE_TARGETS", "maybe"),
+        ("PRIVATE_TARGETS", "10.1.0.0/33"),
+        ("PRIVATE_TARGETS", "10.1.2.3/16"),
     ],
 )
 def test_a_wrong_value_stops_the_start_with_the_variables_name(start, name, value):
@@ -77,6 +82,13 @@ def test_without_variables_the_defaults_of_the_contract_hold(start):
     )
     assert env.database["ENGINE"] == "django.db.backends.sqlite3"
     assert {"127.0.0.1", "localhost"} <= set(env.allowed_hosts)
+
+
+def test_private_targets_are_none_all_or_those_named(start):
+    assert start().private_targets == ()
+    assert start(PRIVATE_TARGETS="on").private_targets == PRIVATE
+    named = start(PRIVATE_TARGETS="10.1.0.0/16,fd12::/48").private_targets
+    assert [str(network) for network in named] == ["10.1.0.0/16", "fd12::/48"]
 
 
 def test_the_secret_is_made_once_and_kept_for_its_owner_alone(start):

@@ -7,7 +7,6 @@ exponential backoff; the reason is shown until a head arrives.
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,7 +29,6 @@ MIN_RETRY, MAX_RETRY = timedelta(seconds=30), timedelta(hours=1)
 MAX_ANSWER = 400
 MINUTES_RANGE = (1, 10_080)
 MAX_ANCHORS = 20  # per workspace: they share one loop
-HEALTH_INTERVAL = 15.0  # seconds between two updates of the metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,27 +108,9 @@ def assess_health(anchor: LedgerAnchor, now: datetime) -> AnchorHealth:
     return AnchorHealth("ok" if anchor.anchored_at else "waiting", anchor.answer)
 
 
-class AnchorSchedule:
-    """Rounds over all anchors. Several processes can share the work."""
-
-    def __init__(self) -> None:
-        self._counted_at = float("-inf")
-
-    def run_once(self) -> int:
-        """Send what is due. Return how many heads arrived."""
-        arrived = sum(send_if_due(anchor) for anchor in _list_due(timezone.now()))
-        if time.monotonic() - self._counted_at > HEALTH_INTERVAL:
-            self._counted_at = time.monotonic()
-            _count_health()
-        return arrived
-
-
-_schedule = AnchorSchedule()
-
-
 def send_due_heads() -> int:
-    """Run one round, for the server's loop. Return how many heads arrived."""
-    return _schedule.run_once()
+    """Run one round over all anchors. Return how many heads arrived. Several processes can share the work."""
+    return sum(send_if_due(anchor) for anchor in _list_due(timezone.now()))
 
 
 def send_if_due(anchor: LedgerAnchor) -> bool:
@@ -184,7 +164,8 @@ def _list_due(now: datetime) -> list[LedgerAnchor]:
     return list(LedgerAnchor.objects.filter(enabled=True, due_at__lte=now).order_by("due_at"))
 
 
-def _count_health() -> None:
+def count_anchors() -> None:
+    """Set the gauge of this process, by health."""
     now = timezone.now()
     counts = Counter(assess_health(anchor, now).state for anchor in LedgerAnchor.objects.filter(enabled=True))
     set_gauge(ANCHORS, {state: counts[state] for state in ("ok", "waiting", "late", "failing")})

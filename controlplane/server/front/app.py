@@ -21,6 +21,7 @@ from controlplane.server.front.callers import Lookups, is_addressed_well, read_h
 from controlplane.server.front.gate import BEARER, GateApp, GateCall, admit, find_gate_call, late_body
 from controlplane.server.front.replies import CLOSE, JSON, RawReply, to_json
 from controlplane.server.health import PROBES, render_probe
+from controlplane.server.request_id import begin_request
 from controlplane.shared.errors import DomainError, UnavailableError
 from sessions.live.hold_open import MAX_BODY, App, Message, Receive, Scope, Send
 
@@ -40,6 +41,7 @@ class Front:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        send = begin_request(scope, send)
         if scope["path"] in PROBES and scope["method"] in {"GET", "HEAD"}:
             await render_probe(scope["path"], send, with_body=scope["method"] == "GET")
             return

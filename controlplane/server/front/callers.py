@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import hashlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -43,7 +44,10 @@ class Lookups:
         if self._waiting >= MAX_LOOKUPS:
             raise UnavailableError(NO_ANSWER)
         self._waiting += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, _with_connection, find, key)
+        context = contextvars.copy_context()  # with the id of the request, for what the query logs
+        future = asyncio.get_running_loop().run_in_executor(
+            self._pool, context.run, _with_connection, find, key
+        )
         future.add_done_callback(self._count_down)
         try:
             return await asyncio.wait_for(asyncio.shield(future), LOOKUP_SECONDS)

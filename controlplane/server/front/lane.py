@@ -13,12 +13,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.db import DatabaseError, InterfaceError, connection
 
 from controlplane.server.front.fair_queue import FairQueue, Payer
 from controlplane.server.front.replies import RawReply
+from controlplane.server.request_id import current_request_id
 from controlplane.shared.database.errors import is_unavailable
 from controlplane.shared.database.limits import limit_waits
 from sessions.gate.check import Steps
@@ -49,10 +50,12 @@ class Job:
     reply: RawReply | None = None
     seconds: float = 0.0  # of processor time
     is_small: bool = True  # so that its price says what a small call of this token costs
+    request_id: str = field(default_factory=current_request_id.get)
 
     def advance(self, recorded: GateOutcome | None = None, error: Exception | None = None) -> None:
         """Go on to the next decision, or to the reply. Steps turn every error into a reply of their own."""
         started = time.thread_time()
+        current_request_id.set(self.request_id)
         try:
             if self.steps is None:
                 self.steps = self.start()
@@ -201,6 +204,7 @@ def _record(jobs: Sequence[Job]) -> None:
 
 def _record_one(job: Job, decided: Decided) -> None:
     started = time.thread_time()
+    current_request_id.set(job.request_id)
     try:
         recorded = record_alone(decided)
     except Exception as error:  # noqa: BLE001  the steps answer it

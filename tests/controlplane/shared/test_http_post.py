@@ -16,24 +16,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from controlplane.shared import http_post
-from controlplane.shared.http_post import TargetError, is_public, post
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
-     "64:ff9b::7f00:1", "2002:7f00:1::", "2002:808:808::", "::1", "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::"],
-)  # fmt: skip
-def test_addresses_inside_are_known_as_such(address):
-    assert not is_public(address)
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["93.184.216.34", "2606:2800:220:1::1", "::ffff:93.184.216.34", "64:ff9b::808:808"],
-)
-def test_addresses_outside_are_known_as_such(address):
-    assert is_public(address)
+from controlplane.shared.http_post import TargetError, post
+from controlplane.shared.target_networks import PRIVATE, parse_networks
 
 
 def test_a_name_that_leads_inside_is_refused_before_anything_is_sent(monkeypatch):
@@ -59,6 +43,55 @@ def test_the_connection_goes_to_the_address_that_was_judged(monkeypatch):
     assert called == [("93.184.216.34", 443)]
 
 
+def resolve_to(monkeypatch, *addresses: str) -> list[str]:
+    """Let every name have these addresses, and list where a connection is tried; none is made."""
+    tried: list[str] = []
+
+    def connect(where, timeout):
+        tried.append(where[0])
+        raise ConnectionRefusedError
+
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80)) for address in addresses]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    return tried
+
+
+def test_of_several_addresses_only_permitted_ones_are_tried(monkeypatch):
+    tried = resolve_to(monkeypatch, "169.254.169.254", "10.0.0.7", "93.184.216.34")
+    with pytest.raises(TargetError, match="did not answer"):
+        post("https://two.example.org/", b"{}", {})
+    assert tried == ["93.184.216.34"]
+
+
+def test_plain_http_goes_to_named_networks_only(monkeypatch, settings):
+    settings.PRIVATE_TARGETS = parse_networks("10.0.0.0/24")
+    tried = resolve_to(monkeypatch, "93.184.216.34")
+    with pytest.raises(TargetError, match="must begin with https://"):
+        post("http://public.example.org/", b"{}", {})
+    assert tried == []
+    tried = resolve_to(monkeypatch, "10.0.0.7")
+    with pytest.raises(TargetError, match="did not answer"):
+        post("http://collector.internal/", b"{}", {})
+    assert tried == ["10.0.0.7"]
+
+
+def test_a_redirect_is_an_answer_and_is_not_followed(settings):
+    settings.PRIVATE_TARGETS = PRIVATE
+    listener = socket.create_server(("127.0.0.1", 0))
+    requests = []
+
+    def redirect():
+        with listener.accept()[0] as peer:
+            requests.append(peer.recv(10_000))
+            peer.sendall(b"HTTP/1.1 307 Go\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n")
+
+    threading.Thread(target=redirect, daemon=True).start()
+    answer = post(f"http://127.0.0.1:{listener.getsockname()[1]}/", b"{}", {})
+    listener.close()
+    assert (answer.status, answer.is_success, len(requests)) == (307, False, 1)
+
+
 def test_plain_http_is_refused_unless_the_operator_permits_it():
     with pytest.raises(TargetError, match="https://"):
         post("http://example.org/", b"{}", {})
@@ -70,7 +103,7 @@ def test_plain_http_is_refused_unless_the_operator_permits_it():
     ids=["status", "headers", "handshake"],
 )  # fmt: skip
 def test_whoever_answers_a_byte_at_a_time_is_hung_up_on(monkeypatch, settings, scheme, first, drop):
-    settings.PRIVATE_TARGETS = True
+    settings.PRIVATE_TARGETS = PRIVATE
     monkeypatch.setattr(http_post, "TOTAL_SECONDS", 0.3)
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -136,20 +169,20 @@ def secure_listener(tmp_path):
 
 def test_over_tls_the_post_arrives_where_the_certificate_is_trusted(secure_listener, settings, monkeypatch):
     port, trusted = secure_listener
-    settings.PRIVATE_TARGETS = True
+    settings.PRIVATE_TARGETS = PRIVATE
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     assert post(f"https://localhost:{port}/", b"{}", {}).text == "kept"
 
 
 def test_a_certificate_that_nobody_trusts_ends_the_post(secure_listener, settings):
-    settings.PRIVATE_TARGETS = True
+    settings.PRIVATE_TARGETS = PRIVATE
     with pytest.raises(TargetError, match="certificate verify failed"):
         post(f"https://localhost:{secure_listener[0]}/", b"{}", {})
 
 
 def test_a_certificate_of_another_name_ends_the_post(secure_listener, settings, monkeypatch):
     port, trusted = secure_listener
-    settings.PRIVATE_TARGETS = True
+    settings.PRIVATE_TARGETS = PRIVATE
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     with pytest.raises(TargetError, match="certificate verify failed"):
         post(f"https://127.0.0.1:{port}/", b"{}", {})

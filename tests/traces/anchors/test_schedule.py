@@ -19,7 +19,7 @@ from controlplane.shared.metrics import ANCHORS
 from tests.builders import signed_in, workspace
 from tests.traces.builders import append, append_many, decision, tamper
 from traces.anchors import anchor_file, git_notes, schedule, targets
-from traces.anchors.schedule import AnchorSchedule, assess_health
+from traces.anchors.schedule import assess_health, count_anchors, send_due_heads
 from traces.anchors.targets import AnchorError, derive_webhook_secret
 from traces.archives import archive
 from traces.ledger import merkle, proofs
@@ -83,19 +83,19 @@ class TestFile:
         path = tmp_path / "heads.txt"
         anchor = anchored_in_file(home, path)
         grow(home)
-        assert (word(anchor), AnchorSchedule().run_once(), word(anchor)) == ("waiting", 1, "ok")
+        assert (word(anchor), send_due_heads(), word(anchor)) == ("waiting", 1, "ok")
         due_now()
-        assert AnchorSchedule().run_once() == 0
+        assert send_due_heads() == 0
         grow(home)
-        assert AnchorSchedule().run_once() == 1
+        assert send_due_heads() == 1
         assert [parse_checkpoint(note).size for note in anchor_file.read_anchor_file(path, home.pk)] == [4, 7]
 
     def test_before_its_time_nothing_is_sent(self, home, tmp_path):
         anchored_in_file(home, tmp_path / "heads.txt")
         grow(home)
-        assert AnchorSchedule().run_once() == 1
+        assert send_due_heads() == 1
         grow(home)
-        assert AnchorSchedule().run_once() == 0
+        assert send_due_heads() == 0
 
     def test_a_place_that_fails_says_why_and_is_tried_again_later_each_time(self, home, tmp_path):
         anchor = anchored_in_file(home, tmp_path / "folder" / "heads.txt")
@@ -104,14 +104,14 @@ class TestFile:
         for _ in range(3):
             due_now()
             before = timezone.now()
-            assert AnchorSchedule().run_once() == 0
+            assert send_due_heads() == 0
             pauses.append(round((fresh(anchor).due_at - before).total_seconds() / 30))
         assert pauses == [1, 2, 4]
         assert "No such file" in assess_health(fresh(anchor), timezone.now()).text
         assert word(anchor) == "failing"
         (tmp_path / "folder").mkdir()
         due_now()
-        assert AnchorSchedule().run_once() == 1
+        assert send_due_heads() == 1
         assert (word(anchor), fresh(anchor).failures) == ("ok", 0)
 
     def test_a_head_that_waits_too_long_is_late(self, home, tmp_path):
@@ -129,16 +129,16 @@ class TestFile:
         anchor = anchored_in_file(home, tmp_path / "heads.txt")
         schedule.set_enabled(anchor, enabled=False, actor=ACTOR)
         grow(home)
-        assert (AnchorSchedule().run_once(), word(anchor)) == (0, "off")
+        assert (send_due_heads(), word(anchor)) == (0, "off")
         schedule.set_enabled(anchor, enabled=True, actor=ACTOR)
-        assert AnchorSchedule().run_once() == 1
+        assert send_due_heads() == 1
 
     def test_one_broken_place_does_not_keep_the_others_from_theirs(self, home, tmp_path, monkeypatch):
         broken = anchored_in_file(home, tmp_path / "a.txt")
         fine = schedule.add_anchor(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         monkeypatch.setitem(targets.SENDERS, AnchorKind.FILE, lambda *_: 1 / 0)
         grow(home)
-        assert AnchorSchedule().run_once() == 1
+        assert send_due_heads() == 1
         assert (word(broken), word(fine)) == ("failing", "ok")
         assert fresh(broken).answer == "ZeroDivisionError"
 
@@ -152,7 +152,7 @@ class TestGitNotes:
                 commit(repository, message)
             heads.append(grow(home).note)
             due_now()
-            assert AnchorSchedule().run_once() == 1
+            assert send_due_heads() == 1
         kept, unread = schedule.read_anchored_heads(home)
         assert (sorted(kept), unread) == (sorted(heads), [])
         newest = git(repository, "notes", "--ref=icp-checkpoints", "show", "HEAD")
@@ -182,7 +182,7 @@ class TestGitNotes:
         schedule.add_anchor(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         witness.unlink(missing_ok=True)
         grow(home)
-        assert AnchorSchedule().run_once() == 1
+        assert send_due_heads() == 1
         assert len(schedule.read_anchored_heads(home)[0]) == 1
         assert not witness.exists()
 
@@ -199,7 +199,7 @@ class TestGitNotes:
         grow(home)
         home.local_root = ""
         home.save()
-        assert AnchorSchedule().run_once() == 0
+        assert send_due_heads() == 0
         assert "no local root" in fresh(anchor).answer
         kept, unread = schedule.read_anchored_heads(home)
         assert kept == []
@@ -208,7 +208,7 @@ class TestGitNotes:
     def test_notes_that_are_no_heads_are_named(self, home, repository, capsys):
         schedule.add_anchor(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         grow(home)
-        AnchorSchedule().run_once()
+        send_due_heads()
         git(repository, "-c", "user.name=Max", "-c", "user.email=m@example.org", "notes", "--ref=icp-checkpoints", "append", "-m", "hello", "HEAD")  # fmt: skip
         with pytest.raises(CommandError):
             call_command("verify_ledger", "--workspace", "home", "--anchors")
@@ -239,7 +239,7 @@ class TestWebhook:
 
     def test_the_head_is_posted_and_signed(self, home, hook, posted):
         head = grow(home)
-        assert AnchorSchedule().run_once() == 1
+        assert send_due_heads() == 1
         ((url, body, headers),) = posted
         assert (url, body) == ("https://keep.example/heads", head.note.encode())
         named, moment = headers["webhook-id"], headers["webhook-timestamp"]
@@ -255,12 +255,12 @@ class TestWebhook:
     def test_a_refusal_is_recorded_and_tried_again(self, home, hook, posted, answer):
         posted.answer = answer
         grow(home)
-        assert AnchorSchedule().run_once() == 0
+        assert send_due_heads() == 0
         assert word(hook) == "failing"
         assert fresh(hook).answer
         posted.answer = PostResponse(204, "")
         schedule.retry_soon(hook)
-        assert (AnchorSchedule().run_once(), word(hook)) == (1, "ok")
+        assert (send_due_heads(), word(hook)) == (1, "ok")
 
     def test_secrets_differ_and_stand_in_no_table(self, home, hook):
         other = schedule.add_anchor(home, AnchorKind.WEBHOOK, "https://other.example/", 1, actor=ACTOR)
@@ -322,7 +322,8 @@ class TestSettingUp:
         anchored_in_file(home, tmp_path / "heads.txt")
         anchored_in_file(home, tmp_path / "none" / "heads.txt")
         grow(home)
-        AnchorSchedule().run_once()
+        send_due_heads()
+        count_anchors()
         told = Client().get("/metrics").content.decode()
         ANCHORS.clear()
         assert 'icp_ledger_anchors{health="ok"} 1.0\n' in told
@@ -346,7 +347,7 @@ class TestAnOldBackupRestored:
         schedule.add_anchor(home, request.param, target, 1, actor=ACTOR)
         old = grow(home, 4).size
         grow(home, 4)
-        assert AnchorSchedule().run_once() == 1
+        assert send_due_heads() == 1
         call_command("verify_ledger", "--anchors")
         go_back_to(home, old)
         return home, old
@@ -385,7 +386,7 @@ def test_the_page_names_a_ledger_that_went_back_and_anchors_that_cannot_be_read(
     schedule.add_anchor(acme, AnchorKind.FILE, str(tmp_path / "heads.txt"), 1, actor=ACTOR)
     old = seal(acme.pk).size
     grow(acme, 4)
-    assert AnchorSchedule().run_once() == 1
+    assert send_due_heads() == 1
     address = "/w/acme/traces/ledger/?verify=1"
     shown = signed_in(ada).get(address).content.decode()
     assert "Verified:" in shown
@@ -459,7 +460,7 @@ class TestPages:
         append_many(300, workspace_id=acme.pk)
         schedule.add_anchor(acme, AnchorKind.FILE, str(tmp_path / "none" / "heads.txt"), 1, actor=ACTOR)
         made = archive.create_archive(acme.pk, "acme", 256, tmp_path, actor=ACTOR)
-        AnchorSchedule().run_once()
+        send_due_heads()
         shown = signed_in(ada).get("/w/acme/traces/ledger/").content.decode()
         assert "Failing" in shown
         assert "No such file" in shown

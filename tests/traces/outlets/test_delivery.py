@@ -17,7 +17,7 @@ from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
 from traces.models import LedgerEntry, Outlet
 from traces.outlets import delivery, webhook
-from traces.outlets.delivery import deliver_all
+from traces.outlets.delivery import count_outlets, deliver_all
 from traces.outlets.manage import OutletSettings, add_outlet, retry_now
 
 pytestmark = pytest.mark.django_db
@@ -205,6 +205,7 @@ def test_prometheus_sees_who_is_not_served(receiver, client):
     seal(HOME)
     receiver.answers = [(500, {})]
     deliver_all()
+    count_outlets()
     assert (
         'icp_outlets{health="ok"} 0.0\nicp_outlets{health="failing"} 2.0\n'
         in client.get("/metrics").content.decode()
@@ -213,6 +214,7 @@ def test_prometheus_sees_who_is_not_served(receiver, client):
     for outlet in Outlet.objects.all():
         retry_now(outlet)
     deliver_all()
+    count_outlets()
     assert (
         'icp_outlets{health="ok"} 2.0\nicp_outlets{health="failing"} 0.0\n'
         in client.get("/metrics").content.decode()
