@@ -32,6 +32,8 @@ urlpatterns = [
             card="<approval_id>/",
             decide="<approval_id>/decide/",
             extend="<approval_id>/extend/",
+            history="history/",
+            **{"history-export": "history/export/"},
         ),
     ),
     path(
