@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import datetime
 from typing import Any
 
@@ -48,6 +49,54 @@ class Workspace(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+
+def new_stop_id() -> str:
+    return uuid.uuid4().hex
+
+
+class EmergencyStopQuerySet(models.QuerySet["EmergencyStop"]):
+    def holding(self) -> EmergencyStopQuerySet:
+        """The stops that nobody has lifted."""
+        return self.filter(lifted_at=None)
+
+
+class EmergencyStop(models.Model):
+    """Everything of a workspace, of one agent in it or of one session stands still until an admin lifts it.
+
+    `subject` is the agent's name or the session's id, "" for the workspace. Names outlive the people.
+    """
+
+    class Kind(models.TextChoices):
+        WORKSPACE = "workspace", _("Workspace")
+        AGENT = "agent", _("Agent")
+        SESSION = "session", _("Session")
+
+    public_id = models.CharField(max_length=32, unique=True, default=new_stop_id, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="stops")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    subject = models.CharField(max_length=200, blank=True, default="")
+    reason = models.CharField(max_length=200, blank=True, default="")
+    stopped_by = models.CharField(max_length=200)
+    stopped_at = models.DateTimeField(auto_now_add=True)
+    lifted_by = models.CharField(max_length=200, blank=True, default="")
+    lifted_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
+
+    objects = EmergencyStopQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "kind", "subject"],
+                condition=models.Q(lifted_at=None),
+                name="one_stop_a_subject",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.subject} stopped by {self.stopped_by}"
 
 
 class Role(models.TextChoices):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from controlplane.policy import messages
+from controlplane.policy.model import ErrorType, Reason
 from controlplane.shared.errors import (
     ConflictError,
     InvalidInputError,
@@ -27,6 +29,32 @@ class SessionEndedError(ConflictError):
 
     def __init__(self) -> None:
         super().__init__("This session has ended. Start a new session.", reason="ended")
+
+
+class StoppedError(ConflictError):
+    """An admin stopped the session, its agent or the workspace: nothing goes on until it is lifted."""
+
+    error_type = "SESSION_ENDED"
+
+    def __init__(self, detail: str) -> None:
+        error = messages.render((ErrorType.SESSION_ENDED, Reason.STOPPED), detail=detail)
+        super().__init__(error, reason=Reason.STOPPED.value)
+
+
+class AlreadyStoppedError(ConflictError):
+    """The same subject stands still already."""
+
+    error_type = "ALREADY_STOPPED"
+
+    def __init__(self) -> None:
+        super().__init__("This is stopped already. Lift that stop first to change its reason.")
+
+
+class StopNotFoundError(NotFoundError):
+    """No stop of this id holds in the workspace; somebody may have lifted it."""
+
+    def __init__(self) -> None:
+        super().__init__("No such stop holds; another admin may have lifted it.")
 
 
 class IntentNotActiveError(ConflictError):

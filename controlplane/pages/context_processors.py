@@ -11,10 +11,14 @@ from controlplane.models import Membership, Workspace
 from controlplane.pages.sign_in import THEME_COOKIE, THEMES
 from sessions.live.events import find_newest_seq
 from sessions.models import Approval
+from sessions.stops.store import list_stops
 
 
 def page_frame(request: HttpRequest) -> dict[str, Any]:
-    """Return the frame's variables. 3 queries on a page of a workspace; lazy ones run when rendered."""
+    """Return the frame's variables. 3 queries on a page of a workspace, one more after each of its changes.
+
+    Lazy ones run when rendered.
+    """
     theme = request.COOKIES.get(THEME_COOKIE, "")
     values: dict[str, Any] = {"theme": theme if theme in THEMES else "system", "workspace": None}
     workspace: Workspace | None = getattr(request, "workspace", None)
@@ -25,6 +29,7 @@ def page_frame(request: HttpRequest) -> dict[str, Any]:
         "role": request.role,  # type: ignore[attr-defined]  # set by member_page, as the workspace is
         "workspaces": SimpleLazyObject(lambda: _list_workspaces(request.user)),
         "pending_count": _count_pending(workspace),
+        "stops": list_stops(workspace),
         "live_seq": find_newest_seq(workspace.pk),
     }
 

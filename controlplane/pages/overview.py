@@ -13,15 +13,17 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from controlplane.models import Role
 from controlplane.pages.recent_calls import list_recent_calls
 from controlplane.policy.model import IntentStatus, SessionState
-from controlplane.shared.access import MemberRequest, member_page
+from controlplane.shared.access import MemberRequest, has_role, member_page
 from controlplane.templatetags.names import agent_title
 from intents.models import Intent
 from intents.rules.policy import read_policy
 from sessions.approvals.card.subjects import describe_subject
 from sessions.interruptions.pages import MIN_CALLS, compute_recent_figures
 from sessions.models import AgentSession, Approval
+from sessions.stops.store import is_stopped
 from traces.models import Checkpoint, EntryKind, LedgerEntry
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ def overview(request: MemberRequest) -> HttpResponse:
         "agents": list(_list_agents(workspace, calls, policy["enforcement"], now)),
         "denials": list_top_denials(calls),
         "enforcement": policy["enforcement"],
+        "may_stop": has_role(request.role, Role.ADMIN) and not is_stopped(workspace),
         "interruptions": interruptions,
         "has_enough_calls": interruptions.calls >= MIN_CALLS,
         "sealed": Checkpoint.objects.filter(workspace_id=workspace.pk).aggregate(most=Max("size"))["most"],

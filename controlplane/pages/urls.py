@@ -17,6 +17,7 @@ urlpatterns = [
                 path("approvals/", include("sessions.approvals.urls")),
                 path("interruptions/", include("sessions.interruptions.urls")),
                 path("sessions/", include("sessions.pages.urls")),
+                path("stops/", include("sessions.stops.urls")),
                 path("explain/", explain_pages.explain, name="explain"),
                 path("explain/preview/", explain_pages.preview, name="explain-preview"),
                 path("connect/", page.connect, name="connect"),

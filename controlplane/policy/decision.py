@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -63,15 +64,37 @@ def decide(
     """
     try:
         context = EvaluationContext.create(call, snapshot, now, filesystem)
-        return conclude(evaluate(context), context)
+        decision = conclude(evaluate(context), context)
     except Exception:  # step 10: any error inside the gate is a denial
         log.exception("the gate failed while it judged a call")
-        return _deny_after_error()
+        decision = _deny_after_error()
+    is_stopped = isinstance(snapshot, Snapshot) and snapshot.stopped
+    return deny_stopped(decision, snapshot) if is_stopped else decision
+
+
+def deny_stopped(decision: Decision, snapshot: Snapshot) -> Decision:
+    """Turn any decision into the denial of a stop; its targets stay, so that the record names them."""
+    error_type, reason = ErrorType.SESSION_ENDED, Reason.STOPPED
+    return replace(
+        decision,
+        verdict=Verdict.DENY,
+        error_type=error_type,
+        reason=reason,
+        error=messages.render((error_type, reason), detail=snapshot.stopped),
+        offending=(),
+        refused=(),
+        nearest_pattern=None,
+        grant_id=None,
+        denial=None,
+        contained=False,
+    )
 
 
 def enforce(decision: Decision, policy: Policy) -> tuple[Verdict, Verdict | None]:
     """Return the verdict under the workspace's enforcement and, where it only monitors, the verdict that
-    `enforce` would have given instead."""
+    `enforce` would have given instead. A stop holds whatever policy enforces."""
+    if decision.reason == Reason.STOPPED:
+        return Verdict.DENY, None
     if policy.enforcement == "enforce" or decision.verdict is Verdict.ALLOW:
         return decision.verdict, None
     return Verdict.ALLOW, decision.verdict if policy.enforcement == "monitor" else None

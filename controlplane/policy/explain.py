@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from controlplane.policy.checks import evaluate
-from controlplane.policy.decision import conclude, is_approvable
+from controlplane.policy.decision import conclude, deny_stopped, is_approvable
 from controlplane.policy.evaluation import Evaluation, EvaluationContext
 from controlplane.policy.model import Decision, Reason, Snapshot, Step, Target, ToolCall, ToolClass, Verdict
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
@@ -15,6 +15,7 @@ from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 _UNKNOWN_FILESYSTEM = UnknownFilesystem()
 
 LAST_STEP = 10
+SESSION_STEP = 2
 
 _UNRESOLVED = frozenset({Reason.OUTSIDE_WORKSPACE, Reason.INVALID_PATH})
 
@@ -56,7 +57,9 @@ def explain(
         decision = conclude(evaluation, context)
     except Exception as error:  # noqa: BLE001  step 10 is to be shown, not to be raised
         return (Step(LAST_STEP, "Fail safe", repr(error), "deny", "An error inside the gate is a denial."),)
-    reached = _find_last_step(evaluation)
+    if snapshot.stopped:
+        decision = deny_stopped(decision, snapshot)
+    reached = SESSION_STEP if snapshot.stopped else _find_last_step(evaluation)
     steps = [_explain_step(number, evaluation, snapshot, reached) for number in _STEPS]
     return (
         *steps,
@@ -80,6 +83,8 @@ def _find_last_step(evaluation: Evaluation) -> int:
 
 def _explain_step(number: int, evaluation: Evaluation, snapshot: Snapshot, reached: int) -> Step:
     name, observe = _STEPS[number]
+    if number == SESSION_STEP and snapshot.stopped:
+        return Step(number, name, observe(evaluation, snapshot), "deny", snapshot.stopped)
     violations = [violation for violation in evaluation.violations if violation.step == number]
     safe = evaluation.call_targets.tool_class is ToolClass.SAFE
     if violations:
@@ -93,6 +98,8 @@ def _explain_step(number: int, evaluation: Evaluation, snapshot: Snapshot, reach
 
 
 def _explain_human(evaluation: Evaluation, decision: Decision, snapshot: Snapshot) -> Step:
+    if snapshot.stopped:
+        return Step(9, "Human", "nobody may approve while a stop holds", "deny", decision.error or "")
     if not evaluation.violations:
         return Step(9, "Human", "nothing to approve", "skip")
     if decision.verdict is Verdict.ALLOW:
@@ -112,7 +119,8 @@ def _observe_registry(_: Evaluation, snapshot: Snapshot) -> str:
 
 
 def _observe_session(_: Evaluation, snapshot: Snapshot) -> str:
-    return f"session {snapshot.state}{', frozen' if snapshot.frozen else ''}"
+    marks = [word for word, holds in (("frozen", snapshot.frozen), ("stopped", snapshot.stopped)) if holds]
+    return ", ".join((f"session {snapshot.state}", *marks))
 
 
 def _observe_class(evaluation: Evaluation, _: Snapshot) -> str:

@@ -85,6 +85,9 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
     (ErrorType.SESSION_ENDED, Reason.FROZEN): (
         "This session is frozen: a person must review it first. Stop, or start a new session."
     ),
+    (ErrorType.SESSION_ENDED, Reason.STOPPED): (
+        "{detail} Every call is denied until an admin starts it again. Stop working and tell the user."
+    ),
     (ErrorType.SESSION_ENDED, Reason.WRONG_ROOT): (
         "This session works in a directory that is not a work tree of the workspace's repository. Start a new"
         " session in the repository, or with the token of the workspace that the directory belongs to."

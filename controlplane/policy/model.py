@@ -88,6 +88,7 @@ class Reason(StrEnum):
     ENDED = "ended"
     FROZEN = "frozen"
     WRONG_ROOT = "wrong_root"
+    STOPPED = "stopped"
     EMPTY = "empty"
     MISSING = "missing"
     CORRUPT = "corrupt"
@@ -256,6 +257,7 @@ class Snapshot:
     policy: Policy = field(default_factory=Policy)
     registry: Registry = Registry.OK
     state: SessionState = SessionState.REQUEST
+    stopped: str = ""  # what an admin stopped and who did: nothing runs, whatever else would let it
     frozen: bool = False
     wrong_root: bool = False  # the session works in a directory that is not the workspace's
     selected_intent_id: str | None = None
@@ -362,4 +364,6 @@ class Decision:
 
     @property
     def action_hint(self) -> str | None:
+        if self.reason == Reason.STOPPED:  # nothing that the agent could do
+            return None
         return ACTION_HINTS[self.error_type] if self.error_type else None

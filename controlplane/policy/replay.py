@@ -40,6 +40,7 @@ _SNAPSHOT_FIELDS: Mapping[str, Mapping[str, Any]] = {
     Reason.ENDED: {"state": SessionState.ENDED},
     Reason.FROZEN: {"frozen": True},
     Reason.WRONG_ROOT: {"wrong_root": True},
+    Reason.STOPPED: {"stopped": "It was stopped."},
     Reason.EMPTY: {"registry": Registry.EMPTY},
     Reason.MISSING: {"registry": Registry.MISSING},
     Reason.CORRUPT: {"registry": Registry.CORRUPT},

@@ -146,6 +146,7 @@ KEYS: tuple[tuple[str | Promise, str], ...] = (
     (_("Unified or split"), "D"),
     (_("Context"), "C"),
     (_("Five more minutes"), "+"),
+    (_("Undo a decision"), "Z"),
     (_("Search"), "/"),
     (_("Open, close"), "Enter Esc"),
     (_("Fold all, open all"), "[ ]"),

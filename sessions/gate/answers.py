@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controlplane.policy.model import ACTION_HINTS, Decision, ErrorType, SessionState, Verdict
+from controlplane.policy.model import ACTION_HINTS, Decision, ErrorType, Reason, SessionState, Verdict
 from controlplane.policy.paths.canonical import to_printable
 from sessions.approvals.effects import render_effects
 from sessions.approvals.representations import represent_approval_briefly
@@ -12,7 +12,7 @@ from sessions.gate.outcome import GateOutcome
 
 FAILED = "The tool execution failed"
 # Reasons that nothing the agent does in this session can change.
-UNRECOVERABLE_REASONS = frozenset({"ended", "frozen", "wrong_root", "already_selected"})
+UNRECOVERABLE_REASONS = frozenset({"ended", "frozen", "stopped", "wrong_root", "already_selected"})
 
 EMPTY_ANSWER: dict[str, Any] = {
     "decision": "deny",
@@ -95,7 +95,8 @@ def _render_failure(error_type: ErrorType | None, reason: str | None, error: str
         "error_type": error_type.value if error_type else None,
         "reason": str(reason) if reason else None,
         "recoverable": reason not in UNRECOVERABLE_REASONS,
-        "action_hint": ACTION_HINTS[error_type] if error_type else None,
+        # An agent can do nothing about a stop.
+        "action_hint": ACTION_HINTS[error_type] if error_type and reason != Reason.STOPPED else None,
     }
 
 

@@ -131,7 +131,10 @@ def _run_tool(
 def _refuse_tool(snapshot: SessionSnapshot, name: str) -> HandshakeOutcome | None:
     """Steps 1 and 2 for the tools whose services do not know the registry's state and frozen sessions."""
     core = snapshot.core
-    if core.registry is not Registry.OK:
+    code: tuple[ErrorType, Reason]
+    if core.stopped:
+        code = (ErrorType.SESSION_ENDED, Reason.STOPPED)
+    elif core.registry is not Registry.OK:
         code = (ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(core.registry.value))
     elif name != LIST_TOOL and core.state is SessionState.ENDED:
         code = (ErrorType.SESSION_ENDED, Reason.ENDED)
@@ -141,7 +144,9 @@ def _refuse_tool(snapshot: SessionSnapshot, name: str) -> HandshakeOutcome | Non
         code = (ErrorType.MISSING_OR_INVALID_INTENT, Reason.NONE_SELECTED)
     else:
         return None
-    return _keep_intent(snapshot, *code, messages.render(code, intent=core.selected_intent_id))
+    return _keep_intent(
+        snapshot, *code, messages.render(code, intent=core.selected_intent_id, detail=core.stopped)
+    )
 
 
 def _keep_intent(

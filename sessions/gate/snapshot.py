@@ -83,6 +83,7 @@ def read_snapshot(session: AgentSession) -> SessionSnapshot:
         policy=replace(policy, places=policy.places + places) if places else policy,
         registry=context.registry,
         state=SessionState(session.state),
+        stopped=context.stopped,
         frozen=session.frozen,
         selected_intent_id=session.selected_intent_id or None,
         intent=context.intent,

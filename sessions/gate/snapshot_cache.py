@@ -15,6 +15,7 @@ from sessions.core_values import forget_policies, load_policy
 from sessions.gate.snapshot import SessionSnapshot, forget_owners, read_snapshot
 from sessions.lifecycle.intent_lock import reclaim_intent
 from sessions.lifecycle.open import Opening, open_session
+from sessions.stops.store import forget_stops
 
 MAX_SNAPSHOTS = 5_000
 
@@ -68,3 +69,4 @@ def forget_all() -> None:
     _snapshots.clear()
     forget_policies()
     forget_owners()
+    forget_stops()

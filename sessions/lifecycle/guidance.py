@@ -13,6 +13,7 @@ from intents.prompts import governance
 from intents.prompts.recent_history import load_prompt_context
 from intents.rules.ignore_files import find_excluded_intents
 from intents.store import to_values
+from sessions.errors import StoppedError
 from sessions.lifecycle.available_intents import EXCLUDED, list_available_intents
 from sessions.lifecycle.session_context import SessionContext, load_context
 from sessions.models import AgentSession
@@ -94,6 +95,9 @@ def _tool_name(tool: Any) -> str:
 
 
 def _find_problem(context: SessionContext) -> Problem | None:
+    if context.stopped:
+        error = StoppedError(context.stopped)
+        return ErrorType.SESSION_ENDED, Reason.STOPPED, error.error
     if context.registry is not Registry.OK:
         text = registry.describe_unavailable(context.registry)
         return ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(context.registry.value), text

@@ -23,10 +23,12 @@ from intents.prompts.context import build_intent_context
 from intents.rules.ignore_files import find_excluded_intents
 from intents.selectors import describe_unmet, find_intent, find_unmet_dependencies
 from sessions.core_values import load_policy
+from sessions.errors import StoppedError
 from sessions.lifecycle.available_intents import EXCLUDED, describe_holder, list_known_ids
 from sessions.lifecycle.intent_lock import find_holder, lock_intent
 from sessions.lifecycle.open import record_session_event
 from sessions.models import AgentSession
+from sessions.stops.store import find_stop
 
 INTENT_ID = re.compile(r"INT-[0-9]{3,}")
 NEW_SESSION = "A session keeps its intent for life: start a new session for other work."
@@ -110,6 +112,9 @@ def _find_refusal(
 
 
 def _refuse_session(session: AgentSession) -> Refusal | None:
+    stopped = find_stop(session.workspace, session)
+    if stopped:
+        return Refusal(ErrorType.SESSION_ENDED, Reason.STOPPED, StoppedError(stopped).error)
     if session.ended:
         return Refusal(ErrorType.SESSION_ENDED, Reason.ENDED, "This session has ended. Start a new session.")
     if session.selected_intent_id:

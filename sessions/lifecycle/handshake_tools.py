@@ -30,6 +30,7 @@ from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.request_scope import ScopeRequest, request_scope
 from sessions.lifecycle.session_context import load_context, to_workspace_path
 from sessions.models import AgentSession, Approval
+from sessions.stops.store import require_running
 from traces.lessons.store import LessonSection, NewLesson, record_lesson
 
 NO_INTENT = "No intent can be selected now. Ask the user to have one registered, or call propose_intent."
@@ -51,6 +52,7 @@ def run_handshake_tool(
     name: str, session: AgentSession, arguments: Mapping[str, Any], actor: str
 ) -> HandshakeResult:
     """Run one of `HANDSHAKE_RUNNERS`. Raise DomainError for whatever the model can correct."""
+    require_running(session)
     return HANDSHAKE_RUNNERS[name](session, arguments, actor)
 
 

@@ -12,7 +12,7 @@ from sessions.approvals.kinds.command_kinds import validate_kinds
 from sessions.approvals.kinds.plans import READ, WRITE, validate_pattern
 from sessions.approvals.lifecycle import find_pending, open_request
 from sessions.approvals.reach import ReachRating
-from sessions.errors import SessionEndedError
+from sessions.errors import SessionEndedError, StoppedError
 from sessions.lifecycle.session_context import load_active_context, load_context
 from sessions.models import AgentSession, Approval
 
@@ -30,13 +30,15 @@ class ScopeRequest:
 def request_scope(session: AgentSession, request: ScopeRequest) -> Approval:
     """Open or join the approval for a request.
 
-    Raise InvalidInputError for a malformed one, SessionEndedError, and IntentNotActiveError for writing
-    without an intent: whoever only reads needs none.
+    Raise InvalidInputError for a malformed one, StoppedError, SessionEndedError, and IntentNotActiveError for
+    writing without an intent: whoever only reads needs none.
     """
     patterns, kinds = tuple(dict.fromkeys(request.patterns)), tuple(dict.fromkeys(request.kinds))
     _validate(patterns, kinds, request.access)
     is_reading = request.access == READ and not kinds
     context = load_context(session) if is_reading else load_active_context(session)
+    if context.stopped:
+        raise StoppedError(context.stopped)
     if context.session.ended:
         raise SessionEndedError
     intent = context.intent

@@ -10,9 +10,10 @@ from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from intents.registry import find_registry_state
 from intents.selectors import find_intent
 from sessions.core_values import load_policy, to_core_intent
-from sessions.errors import IntentNotActiveError, SessionEndedError
+from sessions.errors import IntentNotActiveError, SessionEndedError, StoppedError
 from sessions.lifecycle.intent_lock import find_holder
 from sessions.models import AgentSession
+from sessions.stops.store import find_stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class SessionContext:
     registry: Registry
     intent: SelectedIntent | None
     intent_held_by_other: bool
+    stopped: str = ""  # who stopped what, where a stop holds for the session
 
 
 def load_context(session: AgentSession) -> SessionContext:
@@ -39,15 +41,18 @@ def load_context(session: AgentSession) -> SessionContext:
     policy = load_policy(workspace)
     intent, held_by_other = _selected_intent(session, policy)
     state = find_registry_state(workspace.pk)
-    return SessionContext(session, workspace, policy, state, intent, held_by_other)
+    stopped = find_stop(workspace, session)
+    return SessionContext(session, workspace, policy, state, intent, held_by_other, stopped)
 
 
 def load_active_context(session: AgentSession) -> SessionContext:
     """Load the context of a session at work.
 
-    Raise SessionEndedError or IntentNotActiveError.
+    Raise StoppedError, SessionEndedError or IntentNotActiveError.
     """
     context = load_context(session)
+    if context.stopped:
+        raise StoppedError(context.stopped)
     if context.session.ended:
         raise SessionEndedError
     intent = context.intent

@@ -44,6 +44,8 @@ KINDS = {
 QUEUE = "queue"  # the view of the approvals page
 PAGE_FIELDS = ("approval_id", "event", "reach", "tool", "agent")  # what scripts of pages read
 RECEIPT_SUBJECTS = frozenset({"decision", "session", "trace"})  # what receipts on that page follow
+STOP = "stop"  # what the banner of every page listens to
+STOP_OUTCOMES = frozenset({"stopped", "started"})
 ALL_EVENTS = "entries"  # the view of a page that counts every entry
 
 
@@ -126,6 +128,8 @@ class LiveEvent:
 
     def _select_fields(self, views: frozenset[str]) -> dict[str, Any]:
         """Return what scripts of a page with these views read."""
+        if STOP in self.data:
+            return {STOP: True}
         if self.subject == "approval":
             return {name: self.data[name] for name in PAGE_FIELDS if name in self.data}
         if QUEUE in views and self.subject in RECEIPT_SUBJECTS:
@@ -166,6 +170,8 @@ def _data(entry: LedgerEntry) -> dict[str, Any]:
         "outcome": entry.outcome,
         "agent": entry.agent,
     }
+    if entry.kind == "policy" and entry.outcome in STOP_OUTCOMES:
+        data[STOP] = True
     if entry.kind in {"decision", "approval"}:
         data |= {"tool": entry.tool, "error_type": entry.error_type or None, "reason": entry.reason or None}
     if entry.kind == "approval":

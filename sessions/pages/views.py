@@ -21,6 +21,7 @@ from sessions.lifecycle.end import end_session, freeze_session
 from sessions.lifecycle.open import find_session
 from sessions.models import AgentSession
 from sessions.pages.rows import build_detail, is_hook_old, list_open_sessions, load_session_page
+from sessions.stops.store import find_stop
 from traces.entries.reconciliations import find_last_reconciliation
 from traces.timeline.describe_entries import TimelineRow
 from traces.timeline.minimap import build_minimap
@@ -81,6 +82,7 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
         "hook_is_old": is_hook_old(session_row),
         "reconciled": find_last_reconciliation(request.workspace.pk, "session", session.session_id),
         "may_end": has_role(request.role, Role.REVIEWER),
+        "may_stop": has_role(request.role, Role.ADMIN) and not find_stop(request.workspace, session),
         "filters": {"q": window.text, "show": request.GET.get("show", "everything")},
         "map": build_minimap(
             request.workspace.pk,

@@ -9,6 +9,7 @@ from sessions.mcp_tools import api as mcp_tools_api
 from sessions.reconciliation import api as reconciliations_api
 from sessions.rest import sessions
 from sessions.runs import api as runs_api
+from sessions.stops import api as stops_api
 
 urlpatterns = [
     path("gate", gate_api.GateView.as_view()),
@@ -29,6 +30,8 @@ urlpatterns = [
     path("approvals/decide", approvals_api.DecideManyView.as_view()),
     path("approvals/<str:approval_id>", approvals_api.ApprovalView.as_view()),
     path("approvals/<str:approval_id>/decide", approvals_api.DecideView.as_view()),
+    path("stops", stops_api.StopsView.as_view()),
+    path("stops/<str:stop_id>", stops_api.StopView.as_view()),
     path("rules", interruptions_api.RulesView.as_view()),
     path("rules/proposals", interruptions_api.ProposalsView.as_view()),
     path("rules/<str:rule_id>", interruptions_api.RuleView.as_view()),

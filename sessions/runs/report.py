@@ -20,6 +20,7 @@ from sessions.gate.snapshot import SessionSnapshot, read_snapshot
 from sessions.lifecycle.open import record_session_event, require_owner
 from sessions.models import Approval, ContainedRun
 from sessions.runs.judge import GIT_FOLDER, JudgedChange, judge_changes
+from sessions.stops.store import require_running
 from sessions.trace_report import record_trace
 from traces.entry_schema import DELETED
 
@@ -29,13 +30,17 @@ STRICTNESS = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
 
 
 def find_run(bearer: Bearer, run_id: str) -> ContainedRun:
-    """Return a run of the bearer's own session. Raise RunNotFoundError or ForeignSessionError."""
+    """Return a run of the bearer's own session.
+
+    Raise RunNotFoundError, ForeignSessionError or StoppedError.
+    """
     runs = ContainedRun.objects.for_workspace(bearer.workspace_id)
     run = runs.select_related("session__workspace", "session__intent", "approval").filter(public_id=run_id)
     found = run.first()
     if found is None:
         raise RunNotFoundError(f"There is no run {run_id} in this workspace.")
     require_owner(found.session, bearer)
+    require_running(found.session)  # what it changed stays on the client's disk meanwhile
     return found
 
 

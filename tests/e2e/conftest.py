@@ -89,10 +89,18 @@ def sign_in(browser, place) -> Iterator[Callable[..., Page]]:
     """`sign_in("rex", "reviewer")`: a page of a browser context of their own, with the sign-in done by hand."""
     contexts = []
 
-    def enter(name: str = "rex", role: str = "reviewer", viewport=None, color_scheme: str = "light") -> Page:
+    def enter(
+        name: str = "rex",
+        role: str = "reviewer",
+        viewport=None,
+        color_scheme: str = "light",
+        undo: bool = False,
+    ) -> Page:
         context = browser.new_context(viewport=viewport or DESKTOP, color_scheme=color_scheme)
         contexts.append(context)
         context.set_default_timeout(10_000)
+        if not undo:  # most tests ask what follows a decision, not what comes before it is sent
+            context.add_init_script("localStorage.setItem('icp-undo', 'off')")
         page = context.new_page()
         page.errors = []  # type: ignore[attr-defined]
         page.on("console", lambda message: message.type == "error" and page.errors.append(message.text))

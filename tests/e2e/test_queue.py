@@ -191,3 +191,62 @@ def test_reading_a_secret_says_so(place, sign_in):
     expect(page.locator("#card-title")).to_contain_text("Read")
     expect(page.locator("#card")).to_contain_text("It is not read.")
     expect(page.locator("#card")).to_contain_text("of it matches .env")
+
+
+def test_a_decision_opens_the_next_card_and_can_be_undone_before_the_agent_hears_of_it(place, sign_in):
+    place.agent_at_work()
+    write(place, "one", "two", "three")
+    page = sign_in(undo=True)
+    live(page)
+    title = page.locator("#card-title")
+    page.locator("#column-queue").get_by_text("docs/one.md").click()
+    expect(title).to_contain_text("one.md")
+    page.keyboard.press("a")
+    expect(title).to_contain_text("two.md")
+    expect(title).to_be_focused()
+    expect(page.locator(".toast")).to_contain_text("Approve once")
+    assert len(waits(place)) == 3, "nothing is sent yet"
+    page.keyboard.press("k")
+    expect(title).to_contain_text("two.md"), "no key leads to the decided card"
+    page.keyboard.press("z")
+    expect(title).to_contain_text("one.md")
+    expect(page.locator(".toast")).to_have_count(0)
+    page.get_by_role("button", name="Reject", exact=True).click()
+    expect(title).to_contain_text("two.md")
+    page.mouse.move(1000, 500)
+    expect(page.locator("#decided")).to_contain_text("one.md", timeout=10_000)
+    assert [
+        row["status"] for row in place.api("reviewer", "GET", "approvals?status=REJECTED")[1]["results"]
+    ] == ["REJECTED"]
+    assert len(waits(place)) == 2
+    assert page.errors == []
+
+
+def test_leaving_the_page_sends_what_waits_and_a_refusal_is_said(place, sign_in):
+    place.agent_at_work()
+    write(place, "one", "two")
+    page = sign_in(undo=True)
+    page.locator("#column-queue").get_by_text("docs/one.md").click()
+    expect(page.locator("#card-title")).to_contain_text("one.md")
+    page.keyboard.press("a")
+    expect(page.locator("#card-title")).to_contain_text("two.md")
+    page.goto(place.address("intents/"))
+    page.goto(place.address())
+    expect(page.locator("#decided")).to_contain_text("one.md")
+    write(place, "three")
+    page.locator("#column-queue").get_by_text("docs/two.md").click()
+    expect(page.locator("#card-title")).to_contain_text("two.md")
+    page.keyboard.press("a")
+    (two,) = [row["id"] for row in waits(place) if "two" in str(row["input"])]
+    place.api("reviewer", "POST", f"approvals/{two}/decide", {"action": "reject"})
+    expect(page.locator(".toast").last).to_contain_text("was first", timeout=10_000)
+
+
+def test_the_last_card_stays_with_its_receipt(place, sign_in):
+    place.agent_at_work()
+    write(place, "one")
+    page = sign_in(undo=True)
+    page.locator("#column-queue").get_by_text("docs/one.md").click()
+    page.get_by_role("button", name="Approve once").click()
+    expect(page.locator("#card .approve")).to_be_disabled()
+    expect(page.locator("#card")).to_contain_text("Approved", timeout=10_000)

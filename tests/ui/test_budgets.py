@@ -17,7 +17,7 @@ def lines(*suffixes):
 
 def test_own_styles_and_scripts_stay_within_their_budget():
     assert lines(".css") <= 1300
-    assert lines(".js") <= 800
+    assert lines(".js") <= 940  # decision 23
 
 
 @pytest.mark.parametrize("template", sorted((ROOT / "templates").rglob("*.html")), ids=lambda p: p.name)

@@ -32,6 +32,8 @@ urlpatterns = [
             card="<approval_id>/",
             decide="<approval_id>/decide/",
             extend="<approval_id>/extend/",
+            history="history/",
+            **{"history-export": "history/export/"},
         ),
     ),
     path(
@@ -54,6 +56,7 @@ urlpatterns = [
             scope="<intent_id>/scope/",
         ),
     ),
+    path("w/<slug:slug>/stops/", group("stops", list="", set="set/", lift="<stop_id>/lift/")),
     path(
         "w/<slug:slug>/sessions/", group("sessions", list="", detail="<session_id>/", end="<session_id>/end/")
     ),

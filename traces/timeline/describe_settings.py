@@ -24,6 +24,9 @@ def describe_settings_change(outcome: str, body: Body) -> SettingsChange:
     if "archive" in body:
         verb = ARCHIVE_VERBS.get(outcome, f"Archive {action}")
         return SettingsChange(verb, _text(body, "archive"), _describe_archive(body))
+    if body.get("what") == "stop":
+        verb = STOP_VERBS.get(outcome, f"Emergency stop {action}")
+        return SettingsChange(verb, _text(body, "subject") or "every agent", _text(body, "reason"))
     subject = body.get("what") or ("anchor" if "target" in body else "policy")
     noun, name, note = NOUNS.get(str(subject), (str(subject).capitalize(), "", _nothing))
     return SettingsChange(f"{noun} {action}".strip(), _text(body, name), note(body))
@@ -64,6 +67,7 @@ def _describe_archive(body: Body) -> str:
 
 
 ARCHIVE_VERBS = {"archived": "Archived", "released": "Released the bodies of", "restored": "Restored"}
+STOP_VERBS = {"stopped": "Stopped", "started": "Started again"}
 NOUNS: dict[str, tuple[str, str, Callable[[Body], str]]] = {  # what, the name's key, what else
     "member": ("Member", "username", _describe_role),
     "token": ("Token", "name", _describe_role),

@@ -1,7 +1,6 @@
 // Keys. An element says which key it answers with data-key; the places of the rail with data-go.
 // Never while typing, with a modifier held, during composition, or when single keys are turned off.
 
-const STORED = "icp-single-keys";
 const ARMED_FOR = 3000;
 const ARMED_AFTER = 400; // a second press sooner than that is the same movement of the finger
 const GO_WITHIN = 1500;
@@ -9,7 +8,7 @@ const QUIET_AFTER_PUSH = 400; // a press meant for the card that was just replac
 let goUntil = 0;
 let quietUntil = 0;
 
-const enabled = () => localStorage.getItem(STORED) !== "off";
+const setting = (name) => localStorage.getItem(`icp-${name}`) !== "off"; // of this device
 const openPopover = () => document.querySelector(".dialog:popover-open");
 
 function typing(target) {
@@ -90,7 +89,7 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  if (!enabled()) return;
+  if (!setting("single-keys")) return;
   // A key that is held down counts once: its repeats do nothing, but keep the browser from acting on them.
   if (event.repeat ? find(event.key.toLowerCase()) : handle(event.key.toLowerCase())) event.preventDefault();
 });
@@ -100,8 +99,8 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (pushed && event.target.id === "card") quietUntil = performance.now() + QUIET_AFTER_PUSH;
 });
 
-const toggle = document.getElementById("single-keys");
-if (toggle) {
-  toggle.checked = enabled();
-  toggle.addEventListener("change", () => localStorage.setItem(STORED, toggle.checked ? "on" : "off"));
+for (const box of document.querySelectorAll("[data-setting]")) {
+  box.checked = setting(box.dataset.setting);
+  box.addEventListener("change", () => localStorage.setItem(`icp-${box.dataset.setting}`, box.checked ? "on" : "off"));
 }
+export { setting };

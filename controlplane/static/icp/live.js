@@ -83,6 +83,7 @@ class Live extends HTMLElement {
     this.seq = Math.max(this.seq, event.seq);
     if (event.type === "missed") announce("icp:missed"); // more than is sent one by one
     announce(event.drawn === false ? "icp:refresh" : "icp:entry");
+    if (event.data?.stop) announce("icp:stops");
     if (event.changes) announce("icp:rows", event.changes);
     if (event.data?.session_id) announce(`icp:session-${encodeURIComponent(event.data.session_id)}`);
     if (event.type.startsWith("approval.")) this.approval(event);

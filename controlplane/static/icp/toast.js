@@ -1,5 +1,5 @@
 // Short news at the corner: at most three, six seconds each, kept while hovered or focused.
-// The server sends one with the header HX-Trigger: {"icp:toast": {"text", "tone"}}.
+// One with a way back stays until whoever added it takes it away. The server sends one with the header HX-Trigger: {"icp:toast": {"text", "tone"}}.
 
 const MOST = 3;
 const STAYS = 6000;
@@ -10,7 +10,7 @@ function keep(toast) {
   leave();
 }
 
-function add(text, tone = "accent") {
+function add(text, tone = "accent", undo = null) {
   const toast = document.createElement("div");
   const words = document.createElement("p");
   const icon = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -25,7 +25,19 @@ function add(text, tone = "accent") {
   toast.append(icon, words);
   while (area.children.length >= MOST) area.firstElementChild.remove();
   area.append(toast);
-  keep(toast);
+  if (undo) toast.append(undoButton(undo));
+  else keep(toast);
+  return toast;
+}
+
+function undoButton(undo) {
+  const button = document.createElement("button");
+  button.className = "button button-small end";
+  button.type = "button";
+  button.dataset.key = "z";
+  button.innerHTML = "Undo <kbd>Z</kbd>";
+  button.addEventListener("click", undo);
+  return button;
 }
 
 for (const toast of area.children) keep(toast);
@@ -42,3 +54,4 @@ document.body.addEventListener("htmx:responseError", (event) => {
   if (event.detail.requestConfig.triggeringEvent?.type.startsWith("icp:")) return; // nobody asked for it
   add(status < 500 ? `The server refused this (${status}). Nothing was changed.` : failed, "deny");
 });
+export { add };

@@ -1,4 +1,4 @@
-"""Remember who has opened which card, because what cannot be undone is decided only after a look."""
+"""Remember who has opened which card: what cannot be undone is decided only after a look."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def record_opening(approvals: Iterable[Approval], decider: Decider) -> None:
     rows = [
         ApprovalOpening(approval=approval, opener=opener, opened_at=now)
         for approval in approvals
-        if approval.status == Approval.Status.PENDING and is_irreversible(approval)
+        if approval.status == Approval.Status.PENDING
         for opener in _list_openers(decider)
     ]
     if rows:

@@ -152,7 +152,8 @@ def test_many_commands_cost_one_look_through_the_ledger(at_work):
         with CaptureQueriesContext(connection) as queries:
             assert complete(at_work, *some).status_code == 200
         counts.append(len(queries))
-    assert counts[1] - counts[0] <= 2 * (len(pieces) - 1), "the decision and its run, for each"
+    # The first completion changed the workspace, so the second one reads its stops again.
+    assert counts[1] - counts[0] <= 2 * (len(pieces) - 1) + 1, "the decision and its run, for each"
 
 
 def test_a_criterion_is_named_by_its_words_or_its_number(acme, at_work):

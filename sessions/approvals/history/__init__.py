@@ -1,0 +1,1 @@
+"""What became of past approvals, and how reviewers decide."""
