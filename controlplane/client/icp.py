@@ -6,6 +6,7 @@
     python3 icp.py doctor
     python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--notes]
     python3 icp.py sync [--dir .orchestration] [--dry-run] [--prefer registry|folder]
+    python3 icp.py wait APPROVAL          waits until a person has decided, and says how
     python3 icp.py tools AGENT [SERVER…]  asks its MCP servers once which tools only read
     python3 icp.py run RUN_ID             runs a command contained: what a hook writes instead of it
     python3 icp.py land RUN_ID            lands what a person has approved of it
@@ -32,6 +33,7 @@ from controlplane.client.commands.mcp_bridge import serve_mcp
 from controlplane.client.commands.reconcile import add_reconcile_arguments
 from controlplane.client.commands.server_tools import add_tools_arguments
 from controlplane.client.commands.sync import add_sync_arguments
+from controlplane.client.commands.wait import add_wait_arguments
 
 
 def main(arguments: list[str]) -> int:
@@ -59,6 +61,7 @@ def run_command(arguments: list[str]) -> int:
     add_sync_arguments(commands.add_parser("sync"))
     add_tools_arguments(commands.add_parser("tools"))
     add_run_arguments(commands.add_parser("run"), commands.add_parser("land"))
+    add_wait_arguments(commands.add_parser("wait"))
     commands.add_parser("doctor").set_defaults(run=doctor)
     options = parser.parse_args(arguments)
     try:

@@ -7,7 +7,7 @@ from typing import Any
 from sessions.adapters.hook_call import Body, Event, HookAnswer, HookCall, Payload, find_exit_status, first
 
 # Events whose answer may carry context for the model
-CONTEXT_EVENTS = frozenset({"PreToolUse", "UserPromptSubmit", "SessionStart"})
+CONTEXT_EVENTS = frozenset({"PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart"})
 
 
 def parse(payload: Payload, event: Event, **overrides: Any) -> HookCall:

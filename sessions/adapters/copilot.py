@@ -43,6 +43,7 @@ VSCODE_EVENTS = event_table(
     other="Stop",
 )
 SUCCESS = "success"
+CONTEXT_EVENTS = frozenset({Event.PRE_TOOL, Event.POST_TOOL, Event.PROMPT, Event.SESSION_START})
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
@@ -63,7 +64,7 @@ def render(name: str, answer: HookAnswer) -> Body:
         return claude_format.render(name, answer)
     if answer.denied:
         return {"permissionDecision": "deny", "permissionDecisionReason": answer.text}
-    takes_context = EVENTS[name] in {Event.PRE_TOOL, Event.PROMPT, Event.SESSION_START}
+    takes_context = EVENTS[name] in CONTEXT_EVENTS and name != "postToolUseFailure"
     return {"additionalContext": answer.context} if answer.context and takes_context else {}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from controlplane.policy.calls.client_commands import is_trusted_program
 from controlplane.shared.steps import run_steps
 from controlplane.shared.tokens import Bearer
 from sessions.adapters.file_changes import build_traces, read_previous_texts
@@ -45,11 +46,13 @@ class HookRequest:
 
 @dataclass(frozen=True, slots=True)
 class HookResult:
-    """The answer for the client, the gate's decision, and the id of an approval to wait for."""
+    """The answer for the client, the gate's decision, the id of an approval to wait for, and that of the one
+    that let the call through."""
 
     answer: HookAnswer
     decision: str = ""
     approval: str = ""
+    approved_by: str = ""
 
 
 def handle_hook(request: HookRequest) -> HookResult:
@@ -68,7 +71,10 @@ def _check_call(request: HookRequest) -> check.Steps[HookResult]:
     gate_answer = yield from check.check_steps(request.bearer, request.gate_request)
     is_pending = gate_answer["decision"] == "ask" and gate_answer["approval"]
     approval_id = gate_answer["approval"]["id"] if is_pending else ""
-    return HookResult(to_hook_answer(gate_answer), gate_answer["decision"], approval_id)
+    call = request.gate_request.call
+    program = call.client_program if is_trusted_program(call.client_program, call.root) else ""
+    approved_by = (gate_answer["override"] or {}).get("approval_id", "")
+    return HookResult(to_hook_answer(gate_answer, program), gate_answer["decision"], approval_id, approved_by)
 
 
 def _record_changes(request: HookRequest) -> HookResult:

@@ -26,7 +26,7 @@ EVENTS = event_table(
     compact="PreCompress",
     other="AfterAgent BeforeModel AfterModel BeforeToolSelection Notification",
 )
-CONTEXT_EVENTS = frozenset({"BeforeAgent", "SessionStart"})
+CONTEXT_EVENTS = frozenset({"AfterTool", "BeforeAgent", "SessionStart"})
 
 
 def parse(payload: Payload, event: Event) -> HookCall:

@@ -24,6 +24,7 @@ CLIENT_FIELDS = frozenset(
         "root",
         "repository",
         "dry_run",
+        "client_program",
         "client_version",
         "containment",
         "changed_lines",

@@ -20,23 +20,27 @@ NEXT_STEPS: Mapping[str, str] = {
 NOT_DECIDED = "The control plane gave no decision, so the tool must not run."
 
 
-def to_hook_answer(gate_answer: Mapping[str, Any]) -> HookAnswer:
-    """Convert the gate's answer. An `ask` is a denial here, since no client may run the tool on it."""
+def to_hook_answer(gate_answer: Mapping[str, Any], program: str = "") -> HookAnswer:
+    """Convert the gate's answer. An `ask` is a denial here, since no client may run the tool on it.
+
+    `program` is the installed client, by which the agent can wait for a person's decision.
+    """
     if gate_answer["decision"] == "allow":
         terms = gate_answer["containment"]
         if terms is not None:
             terms = {**terms, "session_id": gate_answer["session_id"]}
         return HookAnswer(context=gate_answer["context"] or "", containment=terms)
     reason = gate_answer["error"] or NOT_DECIDED
-    return HookAnswer(denied=True, text=f"{reason} {_next_step(gate_answer)}".rstrip())
+    return HookAnswer(denied=True, text=f"{reason} {_next_step(gate_answer, program)}".rstrip())
 
 
-def _next_step(gate_answer: Mapping[str, Any]) -> str:
+def _next_step(gate_answer: Mapping[str, Any], program: str) -> str:
     approval = gate_answer["approval"]
     if gate_answer["decision"] == "ask" and approval:
+        wait = f" To learn when: `{program} wait {approval['id']}` in the background." if program else ""
         return (
             f"A human must approve this call first (approval {approval['id']}, {approval['url']}). Next: "
-            "tell the user so, then send the same call again, unchanged: it runs once it is approved."
+            f"tell the user so, then send the same call again, unchanged: it runs once it is approved.{wait}"
         )
     return NEXT_STEPS.get(gate_answer["action_hint"] or "", "")
 

@@ -96,6 +96,8 @@ class ApprovalView(ApprovalViewBase):
         if self.bearer.has_role("reviewer"):
             record_opening([approval], self.build_decider())
         is_pending = approval.status == Approval.Status.PENDING
+        if not is_pending and approval.session.token_id == self.bearer.token_id:
+            Approval.objects.filter(pk=approval.pk).mark_told()
         is_resumed = RESUMED in request.META
         headers = (
             {HOLD_HEADER: f"{approval.public_id};{seconds}"}

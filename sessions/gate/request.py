@@ -112,6 +112,13 @@ class GateBody(BaseModel):
         GateContainment | None,
         Field(description="What the client can contain, by its own word; absent where it cannot."),
     ] = None
+    client_program: Annotated[
+        Path | None,
+        Field(
+            description="Where the hook client is installed on the agent's machine. Its `wait APPROVAL`"
+            " is safe to run, and refusals name it."
+        ),
+    ] = None
     wait_seconds: Annotated[float, Field(ge=0, le=MAX_WAIT_SECONDS)] = 0.0
     dry_run: bool = False
 
@@ -170,6 +177,7 @@ def to_gate_request(body: GateBody) -> GateRequest:
         current_content_hashes=hashes,
         links=body.links or {},
         can_contain=body.containment is not None and body.containment.overlay,
+        client_program=body.client_program or "",
     )
     opening = Opening(
         session_id=body.session_id,

@@ -22,7 +22,7 @@ from sessions.approvals.rejections import list_rejected_paths
 from sessions.gate.concurrent_changes import ConcurrentChanges, find_concurrent_changes
 from sessions.lifecycle.session_context import load_context
 from sessions.mcp_tools.store import load_read_only_hints
-from sessions.models import AgentSession, ApprovalGrant
+from sessions.models import AgentSession, Approval, ApprovalGrant
 from traces.ledger.append import Condition
 
 # Everything that a decision depends on raises one of two revisions, and a token is revoked for good. So three
@@ -51,6 +51,7 @@ class SessionSnapshot:
     overrides: dict[str, dict[str, Any]]  # grant id -> what the answer says of it
     seen_at: datetime
     other_changes: ConcurrentChanges | None = None
+    has_news: bool = False  # a decision that the agent has not been told of
 
     def unchanged(self, paths: Sequence[str] = ()) -> Condition:
         """Return the SQL condition that nothing changed that could alter a decision on these paths."""
@@ -105,6 +106,7 @@ def read_snapshot(session: AgentSession) -> SessionSnapshot:
         overrides={grant.public_id: _render_override(grant) for grant in grants},
         seen_at=session.last_seen_at,
         other_changes=find_concurrent_changes(session),
+        has_news=_has_news(session),
     )
 
 
@@ -149,6 +151,11 @@ def _to_core_grant(grant: ApprovalGrant) -> Grant:
         used_by=grant.used_by or None,
         used=grant.used_at is not None,
     )
+
+
+def _has_news(session: AgentSession) -> bool:
+    own = Approval.objects.for_workspace(session.workspace_id)
+    return session.pk is not None and own.untold(session.session_id).exists()
 
 
 def _render_override(grant: ApprovalGrant) -> dict[str, Any]:

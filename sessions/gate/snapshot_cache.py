@@ -59,6 +59,12 @@ def remember(snapshot: SessionSnapshot) -> SessionSnapshot:
     return snapshot
 
 
+def has_news(workspace_id: int, session_id: str) -> bool:
+    """Return whether the cached snapshot of a session knows of a decision to tell its agent. 0 queries."""
+    snapshot = _snapshots.get((workspace_id, session_id))
+    return snapshot is not None and snapshot.has_news
+
+
 def forget(workspace_id: int, session_id: str) -> None:
     """Drop the snapshot of a session that this process has changed."""
     _snapshots.pop((workspace_id, session_id), None)

@@ -21,6 +21,7 @@ from controlplane.shared.errors import DomainError
 from controlplane.shared.metrics import observe_decision
 from sessions.adapters.dispatch import HookRequest, HookResult, handle_hook
 from sessions.adapters.hook_call import Body, Event, HookAnswer
+from sessions.adapters.news import tell_news
 from sessions.adapters.parse import CLIENT_KEY, parse_hook
 from sessions.adapters.refusal_text import failure_answer
 from sessions.adapters.registry import CLIENTS
@@ -83,7 +84,7 @@ async def _handle(
         agent, event, payload, len(json.dumps(payload, ensure_ascii=False).encode())
     )
     request = HookRequest(caller.bearer, hook, gate_request)
-    result = await in_thread(handle_hook, request)
+    result = await in_thread(_handle_and_tell, request, event)
     seconds = min(gate_request.wait_seconds, CLIENTS[agent].max_wait_seconds)
     if result.approval and seconds:
         result = await _wait_for_decision(request, result, seconds)
@@ -96,9 +97,13 @@ async def _wait_for_decision(request: HookRequest, result: HookResult, seconds: 
     """Wait on the event loop, so that no thread waits for a person."""
     if not await hub().wait_for_decision(result.approval, seconds):
         return result
-    return await in_thread(
-        handle_hook, replace(request, gate_request=replace(request.gate_request, resumed=result.approval))
-    )
+    resumed = replace(request, gate_request=replace(request.gate_request, resumed=result.approval))
+    return await in_thread(_handle_and_tell, resumed, BEFORE_TOOL)
+
+
+def _handle_and_tell(request: HookRequest, event: str) -> HookResult:
+    client = CLIENTS[request.gate_request.call.agent]
+    return tell_news(request, handle_hook(request), client, event)
 
 
 def _answer_failure(

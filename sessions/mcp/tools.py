@@ -129,6 +129,7 @@ def gate_status(call: McpCall) -> str:
         approval = approvals.filter(public_id=call.arguments["approval_id"]).first()
         if approval is None:
             raise NotFoundError("This session has no such approval.")
+        approvals.filter(pk=approval.pk).ended().mark_told()
         return _json(represent_approval(approval))
     newest = [represent_approval(one) for one in approvals.order_by("-pk")[:APPROVALS_SHOWN]]
     return _json({"session": represent_session(session), "newest_approvals": newest})

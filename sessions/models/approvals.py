@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from controlplane.models import Token, Workspace
@@ -45,6 +46,16 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
 
     def ended(self) -> ApprovalQuerySet:
         return self.exclude(status=Approval.Status.PENDING)
+
+    def untold(self, session_id: str) -> ApprovalQuerySet:
+        """Decisions and expiries that the agent of a session has not been told of, oldest first."""
+        over = (Approval.Status.APPROVED, Approval.Status.REJECTED, Approval.Status.EXPIRED)
+        rows = self.filter(session__session_id=session_id, status__in=over, told_at=None)
+        return rows.order_by("decided_at", "pk")
+
+    def mark_told(self) -> int:
+        """Note that the agent knows; return how many it did not know of. No decision depends on it."""
+        return self.filter(told_at=None).update(told_at=timezone.now())
 
     def with_relations(self) -> ApprovalQuerySet:
         """Fetch what deciding an approval and rendering it read."""
@@ -123,6 +134,9 @@ class Approval(models.Model):
     )
     decider = models.CharField(
         max_length=200, blank=True, default="", help_text="A name that outlives the person."
+    )
+    told_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True, help_text="When its agent was told of the decision."
     )
     grant_kind = models.CharField(max_length=10, blank=True, default="")
     patterns: models.JSONField[list[str], list[str]] = models.JSONField(default=list)

@@ -19,6 +19,7 @@ from controlplane.shared.steps import run_steps
 from controlplane.shared.tokens import Bearer, find_bearer, find_cached_bearer
 from sessions.adapters.dispatch import HookRequest, hook_steps
 from sessions.adapters.hook_call import Body, Event, HookAnswer
+from sessions.adapters.news import tell_news
 from sessions.adapters.parse import event_name_in, find_client, parse_hook
 from sessions.adapters.refusal_text import failure_answer
 from sessions.adapters.registry import CLIENTS
@@ -75,7 +76,8 @@ def answer_steps(bearer: Bearer, hook: Hook, payload: Any, size: int, resumed: s
     """Answer a decoded payload of `size` bytes. `resumed` is the approval that the request was held for."""
     started = time.perf_counter()
     call, gate_request = parse_hook(hook.agent, hook.event, payload, size)
-    result = yield from hook_steps(HookRequest(bearer, call, gate_request))
+    request = HookRequest(bearer, call, gate_request)
+    result = tell_news(request, (yield from hook_steps(request)), find_client(hook.agent), hook.event)
     if result.decision:
         observe_decision(result.decision, time.perf_counter() - started)
     client = find_client(hook.agent)

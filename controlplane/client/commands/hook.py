@@ -17,6 +17,7 @@ from controlplane.client.call_context import (
     resolve_links,
 )
 from controlplane.client.connection import (
+    PROGRAM,
     ControlPlaneError,
     NotConnectedError,
     find_connection,
@@ -133,6 +134,7 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
         "repository": connection["repository"],
         "revision_id": read_revision(root),
         "client_version": VERSION,
+        "client_program": PROGRAM,
         "current_content_hashes": hashes,
         "links": resolve_links(payload, root),
         "wait_seconds": max(0, min(connection["wait"], CLIENTS[agent].wait, seconds - 1)),

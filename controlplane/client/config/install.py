@@ -12,7 +12,7 @@ from controlplane.client.commands.hook import USER_SCOPE
 from controlplane.client.config.config_files import config_path, read_text, write_file
 from controlplane.client.config.hook_entries import MARK, configure_hooks, hook_file
 from controlplane.client.config.mcp_servers import configure_server, find_server_file
-from controlplane.client.connection import CONFIG_DIR, CONNECTIONS, read_connections
+from controlplane.client.connection import CONFIG_DIR, CONNECTIONS, PROGRAM, read_connections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,13 @@ import sys
 sys.path.insert(0, {folder!r})
 import icp
 sys.exit(icp.main(["hook", *sys.argv[1:]]))
+"""
+RUN = """#!{python} -IS
+# Made by `icp.py connect`: the client with all its commands.
+import sys
+sys.path.insert(0, {folder!r})
+import icp_program
+sys.exit(icp_program.main(sys.argv[1:]))
 """
 # The end of the installed `icp.py`, which holds the hook alone, so that it loads in a fraction of the time.
 HOOK_MAIN = """
@@ -64,7 +71,7 @@ def plan_changes(
 
 
 def install_client() -> None:
-    """Install the program, its part for hooks and their launcher; compiled, as the first call counts too."""
+    """Install the program, its part for hooks and both launchers; compiled, as the first call counts too."""
     import py_compile
 
     text = read_text(__file__)
@@ -72,7 +79,8 @@ def install_client() -> None:
     for name, source in (("icp_program.py", text), ("icp.py", hook_part)):
         write_file(f"{CONFIG_DIR}/{name}", source, 0o600)
         py_compile.compile(f"{CONFIG_DIR}/{name}")
-    write_file(LAUNCHER, LAUNCH.format(python=os.path.realpath(sys.executable), folder=CONFIG_DIR), 0o700)
+    for path, source in ((LAUNCHER, LAUNCH), (PROGRAM, RUN)):
+        write_file(path, source.format(python=os.path.realpath(sys.executable), folder=CONFIG_DIR), 0o700)
 
 
 def remove_client() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from controlplane.policy.calls import input_fields
+from controlplane.policy.calls.client_commands import is_wait_command
 from controlplane.policy.calls.patch_targets import extract_patch, find_patch_targets
 from controlplane.policy.calls.raw_targets import RawTargets, ToolInput
 from controlplane.policy.effects import Effect, PartEffect
@@ -70,6 +71,8 @@ def _analyse_commands(
     for command, patch in commands:
         if patch is not None:
             _extend(targets, find_patch_targets([patch], cwd))
+            continue
+        if is_wait_command(command, call.client_program, call.root):
             continue
         analysis = analyser(
             command,

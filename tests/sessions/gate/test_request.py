@@ -41,7 +41,7 @@ BAD = {
     "long_id": (BODY | {"tool": "x" * 201}, "The field tool is longer than 200 characters."),
     "long_path": (BODY | {"cwd": "x" * 4097}, "The field cwd is longer than 4096 characters."),
     "list_as_path": (BODY | {"root": []}, "The field root must be a string."),
-    "unknown": (BODY | {"zone": 1, "surprise": 1}, "Unknown field 'surprise'. Known are: agent, containment, current_content_hashes,"),
+    "unknown": (BODY | {"zone": 1, "surprise": 1}, "Unknown field 'surprise'. Known are: agent, client_program, containment, current_content_hashes,"),
     "agent_text": (BODY | {"agent": "codex"}, "The field agent must be an object with name, version, model and hook."),
     "agent_field": (BODY | {"agent": {"mode": "x"}}, "The field agent must be an object with name, version, model and"),
     "agent_name": (BODY | {"agent": {"name": 1}}, "The field name must be a string."),
