@@ -17,6 +17,7 @@ from controlplane.api.views import WorkspaceView
 from traces.api import schema
 from traces.api.views import StreamView
 from traces.ledger import checkpoints, merkle, proofs
+from traces.ledger.log_name import log_origin
 from traces.ledger.missing_bodies import MissingBodies, find_archive
 from traces.ledger.redaction import find_redaction, redact
 from traces.ledger.sealing import count_unsealed, seal
@@ -35,7 +36,7 @@ class LedgerView(StreamView):
         workspace_id = self.bearer.workspace_id
         seal(workspace_id)
         head = proofs.find_head(workspace_id)
-        log = checkpoints.log_origin(workspace_id)
+        log = log_origin(workspace_id)
         return Response(
             {
                 "log": log,
@@ -95,7 +96,7 @@ class InclusionView(StreamView):
             proof = proofs.prove_inclusion(entry, size)
         except ValueError as error:
             raise ApiError(400, "INVALID_INPUT", f"The entry came later: {error}.") from error
-        document = proof.to_document(entry, checkpoints.log_origin(workspace_id))
+        document = proof.to_document(entry, log_origin(workspace_id))
         body = _body_fields(
             entry, is_visible=entry.kind == EntryKind.TRACE or self.bearer.has_role("reviewer")
         )
@@ -121,7 +122,7 @@ class ConsistencyView(StreamView):
             raise ApiError(400, "INVALID_INPUT", f"from is larger than to ({new}).")
         proof = proofs.prove_consistency(workspace_id, old, new)
         document: dict[str, Any] = {
-            "log": checkpoints.log_origin(workspace_id),
+            "log": log_origin(workspace_id),
             "old_size": proof.old_size,
             "new_size": proof.new_size,
             "old_root": proof.old_root.hex(),

@@ -8,8 +8,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import os
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -26,6 +24,8 @@ from cryptography.hazmat.primitives.serialization import (
 from django.conf import settings
 
 from traces.ledger.append import format_instant
+from traces.ledger.log_name import log_origin
+from traces.ledger.write_once import write_once
 
 ED25519 = b"\x01"  # algorithm byte of C2SP signed notes
 KEY_ID_SIZE = 4
@@ -50,11 +50,6 @@ class SignedNote:
     root: bytes
     signed_text: str
     signatures: tuple[tuple[str, bytes], ...]  # (key name, 4 bytes of key id ‖ signature)
-
-
-def log_origin(workspace_id: int) -> str:
-    """Return the origin line of a workspace's log, which also names its key."""
-    return f"intent-control-plane/ledger/{workspace_id}"
 
 
 def load_signing_key() -> Ed25519PrivateKey:
@@ -177,17 +172,8 @@ def load_or_create_key(path: Path) -> Ed25519PrivateKey:
 
 
 def _create_key(path: Path) -> None:
-    """Write a temporary file, then link it into place: of two processes one wins, none reads half a key."""
     pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(pem)
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
+    write_once(path, pem)
 
 
 def _parse_signature(line: str) -> tuple[str, bytes]:

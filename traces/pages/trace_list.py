@@ -33,7 +33,8 @@ from traces.browser.search import (
 from traces.counts.counters import list_uncounted
 from traces.cursors import cursor_in
 from traces.interchange.export import stream_orchestration
-from traces.ledger import checkpoints, proofs
+from traces.ledger import proofs
+from traces.ledger.log_name import log_origin
 from traces.ledger.sealing import count_unsealed
 from traces.models import EntryKind, LedgerEntry, LedgerLeaf
 from traces.timeline.describe_entries import TimelineRow
@@ -106,7 +107,7 @@ def proof_file(request: MemberRequest, number: int) -> HttpResponse:
         proof = proofs.prove_inclusion(entry, head.size)
     except LedgerLeaf.DoesNotExist:
         raise Http404 from None
-    log = checkpoints.log_origin(request.workspace.pk)
+    log = log_origin(request.workspace.pk)
     document = proof.to_document(entry, log) | {"checkpoint": head.note}
     headers = {"Content-Disposition": f'attachment; filename="proof-{proof.seq}.json"'}
     return JsonResponse(document, headers=headers, json_dumps_params={"indent": 2})

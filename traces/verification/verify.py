@@ -21,9 +21,9 @@ from traces.ledger.checkpoints import (
     NoteError,
     SignedNote,
     is_signed_by_installation,
-    log_origin,
     parse_checkpoint,
 )
+from traces.ledger.log_name import is_log_name
 from traces.ledger.proofs import TILE_WIDTH, find_head, split_hashes
 from traces.models import Checkpoint, EntryKind, LedgerBody, LedgerEntry, LedgerLeaf, LedgerTile
 from traces.verification.counts import find_changed_counts
@@ -229,7 +229,7 @@ def _parse_head(report: VerificationReport, text: str, source: str) -> SignedNot
     except NoteError as error:
         report.add("CHECKPOINT_CHANGED", f"{source} cannot be read: {error}")
         return None
-    if note.origin != log_origin(report.workspace_id):
+    if not is_log_name(note.origin, report.workspace_id):
         report.add("CHECKPOINT_CHANGED", f"{source} is of another log, {note.origin}")
         return None
     if not is_signed_by_installation(note):

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from traces.ledger import checkpoints
 from traces.ledger.checkpoints import KeyFileError, is_signed_by, parse_checkpoint, sign_checkpoint
 from traces.ledger.key_check import check_key_files
+from traces.ledger.log_name import log_origin
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_a_key_of_another_kind_is_refused(key_file):
 def test_a_checkpoint_is_a_signed_note(key_file):
     root = hashlib.sha256(b"x").digest()
     text = sign_checkpoint(7, 42, root)
-    origin = "intent-control-plane/ledger/7"
+    origin = log_origin(7)
     signed = f"{origin}\n42\n{base64.b64encode(root).decode()}\n"
     assert text.startswith(f"{signed}\n\u2014 {origin} ")
     note = parse_checkpoint(text)
