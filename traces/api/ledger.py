@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -121,15 +120,7 @@ class ConsistencyView(StreamView):
         if old > new:
             raise ApiError(400, "INVALID_INPUT", f"from is larger than to ({new}).")
         proof = proofs.prove_consistency(workspace_id, old, new)
-        document: dict[str, Any] = {
-            "log": log_origin(workspace_id),
-            "old_size": proof.old_size,
-            "new_size": proof.new_size,
-            "old_root": proof.old_root.hex(),
-            "new_root": proof.new_root.hex(),
-            "hashes": [node.hex() for node in proof.hashes],
-        }
-        return Response(document)
+        return Response(proof.to_document(log_origin(workspace_id)))
 
 
 class RedactView(WorkspaceView):

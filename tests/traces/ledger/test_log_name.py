@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from traces.ledger.key_check import check_key_files
+from traces.ledger.keys.file_check import check_key_files
 from traces.ledger.log_name import FILE_NAME, LogNameError, is_log_name, log_origin, log_uuid
 
 
