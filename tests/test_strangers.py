@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zipfile
 
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -60,7 +62,12 @@ def secret_place(db):
 
 
 def text_of(answer):
-    return (b"".join(answer.streaming_content) if answer.streaming else answer.content).decode()
+    """What an answer says, unpacked."""
+    content = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    if answer["Content-Type"] == "application/zip":
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            content = b"".join(map(archive.read, archive.namelist()))
+    return content.decode()
 
 
 def state():

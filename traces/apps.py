@@ -8,7 +8,7 @@ class TracesConfig(AppConfig):
 
     def ready(self) -> None:
         from traces.counts.counters import discount_files  # noqa: PLC0415 - needs the models
-        from traces.ledger.key_check import check_key_files  # noqa: PLC0415 - needs the models
+        from traces.ledger.keys.file_check import check_key_files  # noqa: PLC0415 - needs the models
         from traces.ledger.redaction import before_redaction  # noqa: PLC0415 - needs the models
         from traces.verification.registry import register_projection  # noqa: PLC0415 - needs the models
 

@@ -13,6 +13,10 @@ class AnchorError(InvalidInputError):
     """A place is not usable as an anchor."""
 
 
+class EvidenceError(InvalidInputError):
+    """A bundle of evidence cannot be made."""
+
+
 class RedactionError(InvalidInputError):
     """The entry's body must stay readable."""
 

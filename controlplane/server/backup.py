@@ -14,7 +14,7 @@ from django.db.backends.postgresql.client import DatabaseClient
 from controlplane.models import Workspace
 from traces.anchors.anchor_file import anchor_to_file
 
-HEADS, KEYS = "heads.txt", ("ledger_key.pem", "retired", "secret_key")
+HEADS, KEYS = "heads.txt", ("ledger_key.pem", "ledger_name", "retired", "secret_key")
 
 
 class BackupError(Exception):

@@ -6,6 +6,7 @@ from django.db import connection, transaction
 
 from tests.traces.ledger_flush import triggers_off
 from traces.ledger import append as ledger
+from traces.ledger import checkpoints
 from traces.ledger.append import NewEntry
 from traces.lessons.store import filter_lessons, load_history, load_retirements
 
@@ -31,6 +32,12 @@ def tamper(statement, params=()):
     """What somebody with the database's own password could do, once the triggers are off."""
     with transaction.atomic(), triggers_off(), connection.cursor() as cursor:
         cursor.execute(statement, params)
+
+
+def replace_key():
+    """Take a new key into use without telling anybody. Return the path of the old one."""
+    checkpoints.prepare_next_key()
+    return checkpoints.replace_key()
 
 
 def lesson_book(workspace_id):

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from traces.ledger import proofs
-from traces.ledger.checkpoints import SIGNATURE_MARK, NoteError, log_origin, parse_checkpoint
+from traces.ledger.checkpoints import SIGNATURE_MARK, NoteError, parse_checkpoint
+from traces.ledger.log_name import is_log_name
 from traces.ledger.sealing import seal
 
 
@@ -47,8 +48,7 @@ def read_anchor_file(path: Path, workspace_id: int) -> list[str]:
 
 def select_heads(text: str, workspace_id: int) -> list[str]:
     """Return the checkpoints of this ledger in a text. Raise NoteError."""
-    origin = log_origin(workspace_id)
-    return [note for note in split_notes(text) if parse_checkpoint(note).origin == origin]
+    return [note for note in split_notes(text) if is_log_name(parse_checkpoint(note).origin, workspace_id)]
 
 
 def split_notes(text: str) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -17,6 +16,7 @@ from controlplane.api.views import WorkspaceView
 from traces.api import schema
 from traces.api.views import StreamView
 from traces.ledger import checkpoints, merkle, proofs
+from traces.ledger.log_name import log_origin
 from traces.ledger.missing_bodies import MissingBodies, find_archive
 from traces.ledger.redaction import find_redaction, redact
 from traces.ledger.sealing import count_unsealed, seal
@@ -35,7 +35,7 @@ class LedgerView(StreamView):
         workspace_id = self.bearer.workspace_id
         seal(workspace_id)
         head = proofs.find_head(workspace_id)
-        log = checkpoints.log_origin(workspace_id)
+        log = log_origin(workspace_id)
         return Response(
             {
                 "log": log,
@@ -95,7 +95,7 @@ class InclusionView(StreamView):
             proof = proofs.prove_inclusion(entry, size)
         except ValueError as error:
             raise ApiError(400, "INVALID_INPUT", f"The entry came later: {error}.") from error
-        document = proof.to_document(entry, checkpoints.log_origin(workspace_id))
+        document = proof.to_document(entry, log_origin(workspace_id))
         body = _body_fields(
             entry, is_visible=entry.kind == EntryKind.TRACE or self.bearer.has_role("reviewer")
         )
@@ -120,15 +120,7 @@ class ConsistencyView(StreamView):
         if old > new:
             raise ApiError(400, "INVALID_INPUT", f"from is larger than to ({new}).")
         proof = proofs.prove_consistency(workspace_id, old, new)
-        document: dict[str, Any] = {
-            "log": checkpoints.log_origin(workspace_id),
-            "old_size": proof.old_size,
-            "new_size": proof.new_size,
-            "old_root": proof.old_root.hex(),
-            "new_root": proof.new_root.hex(),
-            "hashes": [node.hex() for node in proof.hashes],
-        }
-        return Response(document)
+        return Response(proof.to_document(log_origin(workspace_id)))
 
 
 class RedactView(WorkspaceView):

@@ -177,6 +177,12 @@ class LedgerProblem(Body):
     seq = IntField(allow_null=True)
 
 
+class SigningKeyAnswer(Body):
+    key_id = StrField(help_text="Hex, as in the verifier key.")
+    is_told = BoolField(help_text="False where no change that the key before signed introduces it.")
+    heads = IntField(help_text="How many heads it signed.")
+
+
 class VerifyAnswer(Body):
     ok = BoolField()
     size = IntField()
@@ -186,6 +192,11 @@ class VerifyAnswer(Body):
     redacted = IntField()
     archived = IntField(help_text="Entries whose bodies only an archive holds.")
     checkpoints = IntField()
+    outside = IntField(
+        help_text="Heads from outside that were compared. With none, a tail that was cut off with its heads, "
+        "an older backup, a replaced key and a ledger written again are not noticed."
+    )
+    keys = SigningKeyAnswer(many=True, help_text="That signed the heads, oldest first.")
     problem_count = IntField()
     problems = LedgerProblem(many=True, help_text="The first hundred.")
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from traces.api import blame, entries, intent_map, ledger, lessons, transfer
+from traces.api import blame, entries, evidence, intent_map, ledger, lessons, transfer
 
 urlpatterns = [
     path("traces", entries.TracesView.as_view()),
@@ -14,6 +14,8 @@ urlpatterns = [
     path("ledger", ledger.LedgerView.as_view()),
     path("ledger/verify", ledger.VerifyView.as_view()),
     path("ledger/entries/<path:entry_id>/redact", ledger.RedactView.as_view()),
+    path("ledger/evidence", evidence.EvidenceView.as_view()),
+    path("ledger/key-changes", evidence.KeyChangesView.as_view()),
     path("ledger/checkpoint", ledger.CheckpointView.as_view()),
     path("ledger/proof/inclusion", ledger.InclusionView.as_view()),
     path("ledger/proof/consistency", ledger.ConsistencyView.as_view()),

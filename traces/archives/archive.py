@@ -30,8 +30,9 @@ from traces.archives.archive_format import (
 from traces.ledger import proofs
 from traces.ledger.append import NewEntry, append
 from traces.ledger.archive_seal import ArchiveSeal
-from traces.ledger.checkpoints import log_origin
+from traces.ledger.checkpoints import parse_checkpoint
 from traces.ledger.insert_rows import insert_rows
+from traces.ledger.log_name import is_log_name
 from traces.ledger.proofs import TILE_WIDTH
 from traces.ledger.redaction import list_redacted_ids
 from traces.ledger.sealing import seal
@@ -92,7 +93,7 @@ def check_archive(path: Path, workspace_id: int) -> ArchiveCheck:
     redacted = list_redacted_ids(workspace_id)
     bodies = redacted_since = 0
     with ArchiveReader(path) as reader:
-        if reader.header.log != log_origin(workspace_id):
+        if not is_log_name(reader.header.log, workspace_id):
             raise ArchiveError(f"it is of another ledger, {reader.header.log}")
         for tile in _group_by_tile(reader):
             for archived, entry in zip(tile, _match_entries(workspace_id, tile), strict=True):
@@ -216,7 +217,7 @@ def _build_header(workspace_id: int, first: int, end: int) -> ArchiveHeader:
     left, right = (
         tuple(nodes(*node) for node in side) for side in find_surrounding_subtrees(first, end, head.size)
     )
-    return ArchiveHeader(log_origin(workspace_id), first, end, head.note, left, right)
+    return ArchiveHeader(parse_checkpoint(head.note).origin, first, end, head.note, left, right)
 
 
 def _read_entries(workspace_id: int, first: int, end: int) -> Iterator[ArchivedEntry]:

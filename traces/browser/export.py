@@ -6,12 +6,24 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from traces.browser.search import QueryBranch, list_newest_ids, load_entries
+from traces.browser.entry_counts import MAX_UNCOUNTED
+from traces.browser.filters import EntryFilters
+from traces.browser.search import (
+    QueryBranch,
+    build_branches,
+    list_newest_ids,
+    list_oldest_ids,
+    load_entries,
+)
+from traces.counts.counters import list_uncounted
+from traces.evidence.bundle import EvidenceRequest, stream_bundle
 from traces.ledger.actors import describe_actor
 from traces.ledger.append import format_instant, read_body
 from traces.ledger.missing_bodies import MissingBodies
+from traces.ledger.sealing import seal
 from traces.models import LedgerEntry
 from traces.timeline.describe_entries import describe
 
@@ -46,6 +58,13 @@ def stream_csv(branches: Sequence[QueryBranch], workspace_id: int) -> Iterator[b
         yield _encode_csv_row(
             [escape_formula("; ".join(row["paths"]) if name == "paths" else row[name]) for name in COLUMNS]
         )
+
+
+def stream_evidence(workspace_id: int, filters: EntryFilters, request: EvidenceRequest) -> Iterator[bytes]:
+    """Seal, then return a zip of the matching entries, oldest first, with proofs. Raise EvidenceError."""
+    seal(workspace_id)
+    branches = build_branches(workspace_id, filters, list_uncounted(workspace_id, MAX_UNCOUNTED))
+    return stream_bundle(workspace_id, request, partial(list_oldest_ids, branches))
 
 
 def escape_formula(value: Any) -> str:

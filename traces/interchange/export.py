@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from traces.entries.render import render_entries
 from traces.interchange.formats.agent_trace import to_record
-from traces.ledger.checkpoints import log_origin
+from traces.ledger.log_name import log_origin
 from traces.models import LedgerEntry
 
 CHUNK_SIZE = 500

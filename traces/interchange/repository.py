@@ -24,7 +24,7 @@ from traces.interchange.imports.prepare import read_entries
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
 from traces.ledger.append import read_body
-from traces.ledger.checkpoints import log_origin
+from traces.ledger.log_name import log_origin
 from traces.models import EntryKind, LedgerEntry
 from traces.safe_git import GIT, git_environment
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import os
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -26,10 +24,13 @@ from cryptography.hazmat.primitives.serialization import (
 from django.conf import settings
 
 from traces.ledger.append import format_instant
+from traces.ledger.log_name import log_origin
+from traces.ledger.write_once import write_once
 
-ED25519 = b"\x01"  # algorithm byte of C2SP signed notes
+ED25519, COSIGNATURE = b"\x01", b"\x04"  # algorithm bytes of C2SP signed notes
 KEY_ID_SIZE = 4
 SIGNATURE_MARK = "\u2014 "
+NEXT_KEY_FILE = "ledger_key.next.pem"  # while a rotation goes on
 RETIRED_DIRECTORY = "retired"  # next to the key file: keys that only verify
 
 
@@ -52,11 +53,6 @@ class SignedNote:
     signatures: tuple[tuple[str, bytes], ...]  # (key name, 4 bytes of key id ‖ signature)
 
 
-def log_origin(workspace_id: int) -> str:
-    """Return the origin line of a workspace's log, which also names its key."""
-    return f"intent-control-plane/ledger/{workspace_id}"
-
-
 def load_signing_key() -> Ed25519PrivateKey:
     """Return the installation's key. It is created on first use, readable by its owner only."""
     return load_or_create_key(Path(settings.LEDGER_KEY_FILE))
@@ -72,29 +68,50 @@ def load_retired_keys() -> list[Ed25519PublicKey]:
     return [load_or_create_key(path).public_key() for path in paths]
 
 
-def rotate_key() -> Path:
-    """Retire the current key, create a new one, and return the path of the old one.
+def find_next_key() -> Ed25519PrivateKey | None:
+    """Return the key that a rotation is about to take into use: meanwhile heads are signed by both."""
+    path = Path(settings.LEDGER_KEY_FILE).with_name(NEXT_KEY_FILE)
+    return load_or_create_key(path) if path.exists() else None
 
-    Heads signed with the old key still verify. A running process signs with the old key until it restarts,
-    and those heads verify too.
+
+def prepare_next_key() -> Ed25519PrivateKey:
+    """Create the next key, or return the one of a rotation that was interrupted."""
+    return load_or_create_key(Path(settings.LEDGER_KEY_FILE).with_name(NEXT_KEY_FILE))
+
+
+def replace_key() -> Path:
+    """Retire the current key, take the next one into use, and return the path of the old one.
+
+    There is no moment without a key, and other processes notice: none needs to restart.
     """
     path = Path(settings.LEDGER_KEY_FILE)
     old = load_signing_key().public_key().public_bytes_raw()
     retired_path = path.parent / RETIRED_DIRECTORY / f"{hashlib.sha256(old).hexdigest()[:16]}.pem"
     retired_path.parent.mkdir(mode=0o700, exist_ok=True)
-    path.rename(retired_path)
-    load_or_create_key.cache_clear()
-    load_signing_key()
+    retired_path.unlink(missing_ok=True)
+    retired_path.hardlink_to(path)
+    path.with_name(NEXT_KEY_FILE).replace(path)
     return retired_path
 
 
-def compute_key_id(name: str, key: Ed25519PublicKey) -> bytes:
-    return hashlib.sha256(name.encode() + b"\n" + ED25519 + key.public_bytes_raw()).digest()[:KEY_ID_SIZE]
+def compute_key_id(name: str, key: Ed25519PublicKey, algorithm: bytes = ED25519) -> bytes:
+    encoded = name.encode() + b"\n" + algorithm + key.public_bytes_raw()
+    return hashlib.sha256(encoded).digest()[:KEY_ID_SIZE]
 
 
-def format_verifier_key(name: str, key: Ed25519PublicKey) -> str:
+def format_verifier_key(name: str, key: Ed25519PublicKey, algorithm: bytes = ED25519) -> str:
     """Return the public key in the format of signed-note tools: `name+id+key`."""
-    return f"{name}+{compute_key_id(name, key).hex()}+{encode_base64(ED25519 + key.public_bytes_raw())}"
+    key_id = compute_key_id(name, key, algorithm).hex()
+    return f"{name}+{key_id}+{encode_base64(algorithm + key.public_bytes_raw())}"
+
+
+def parse_verifier_key(text: str, algorithm: bytes = ED25519) -> tuple[str, bytes]:
+    """Return (name, raw public key) of `name+id+key`. Raise NoteError."""
+    name, _, encoded = text.partition("+")
+    key = decode_base64(encoded.partition("+")[2])
+    if key[:1] != algorithm or len(key) != 33:
+        raise NoteError(f"{text!r} is not an Ed25519 key")
+    return name, key[1:]
 
 
 def sign_checkpoint(workspace_id: int, size: int, root: bytes) -> str:
@@ -104,9 +121,16 @@ def sign_checkpoint(workspace_id: int, size: int, root: bytes) -> str:
 
 def sign_note(name: str, text: str) -> str:
     """Return a note over `text`, which ends with a line feed, signed by the installation's key as `name`."""
-    key = load_signing_key()
-    signature = compute_key_id(name, key.public_key()) + key.sign(text.encode())
-    return f"{text}\n{SIGNATURE_MARK}{name} {encode_base64(signature)}\n"
+    note = add_signature(f"{text}\n", name, load_signing_key())
+    next_key = find_next_key()
+    return add_signature(note, name, next_key) if next_key else note
+
+
+def add_signature(note: str, name: str, key: Ed25519PrivateKey) -> str:
+    """Return the note with one more signature under `name`."""
+    signed_text = note.partition("\n\n")[0] + "\n"
+    signature = compute_key_id(name, key.public_key()) + key.sign(signed_text.encode())
+    return f"{note}{SIGNATURE_MARK}{name} {encode_base64(signature)}\n"
 
 
 def parse_checkpoint(text: str) -> SignedNote:
@@ -140,9 +164,15 @@ def is_signed_by(note: SignedNote, key: Ed25519PublicKey) -> bool:
 
 def is_signed_by_installation(note: SignedNote) -> bool:
     """Return whether the note is signed by the installation's current key or a retired one."""
-    return is_signed_by(note, load_public_key()) or any(
-        is_signed_by(note, key) for key in load_retired_keys()
-    )
+    return find_signer(note) is not None
+
+
+def find_signer(note: SignedNote) -> Ed25519PublicKey | None:
+    """Return the key of the installation that signed the note, the current one first."""
+    current = load_public_key()
+    if is_signed_by(note, current):
+        return current
+    return next((key for key in load_retired_keys() if is_signed_by(note, key)), None)
 
 
 def sign_receipt(workspace_id: int, leaf: bytes, received_at: datetime) -> dict[str, str]:
@@ -160,11 +190,17 @@ def format_receipt(origin: str, leaf: bytes, received_at: str) -> str:
     return f"receipt\n{origin}\n{leaf.hex()}\n{received_at}\n"
 
 
-@lru_cache(maxsize=64)
 def load_or_create_key(path: Path) -> Ed25519PrivateKey:
     """Return the key in a file, which is created where it is missing. Raise KeyFileError."""
     if not path.exists():
         _create_key(path)
+    status = path.stat()
+    return _load_key(path, (status.st_ino, status.st_mtime_ns))
+
+
+@lru_cache(maxsize=64)
+def _load_key(path: Path, _version: tuple[int, int]) -> Ed25519PrivateKey:
+    """Return the key in a file, whose version makes another file of that name another key."""
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except OSError as error:
@@ -177,17 +213,8 @@ def load_or_create_key(path: Path) -> Ed25519PrivateKey:
 
 
 def _create_key(path: Path) -> None:
-    """Write a temporary file, then link it into place: of two processes one wins, none reads half a key."""
     pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(pem)
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
+    write_once(path, pem)
 
 
 def _parse_signature(line: str) -> tuple[str, bytes]:

@@ -55,6 +55,17 @@ class ConsistencyProof:
     new_root: bytes
     hashes: list[bytes]
 
+    def to_document(self, log: str) -> dict[str, Any]:
+        """Return what the stand-alone verifier needs, apart from the two signed heads."""
+        return {
+            "log": log,
+            "old_size": self.old_size,
+            "new_size": self.new_size,
+            "old_root": self.old_root.hex(),
+            "new_root": self.new_root.hex(),
+            "hashes": [node.hex() for node in self.hashes],
+        }
+
 
 class StoredNodes:
     """The `Nodes` of a workspace's tree: read from tiles and, at its right edge, from rows."""

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from traces.entries.mutation_class_check import describe_class_check
-from traces.ledger.checkpoints import log_origin
+from traces.ledger.log_name import log_origin
 from traces.models import Checkpoint, EntryKind, Outlet
 from traces.outlets.records import OutletRecord
 

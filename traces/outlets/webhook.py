@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
-from traces.ledger.checkpoints import log_origin
+from traces.ledger.log_name import log_origin
 from traces.models import Outlet
 from traces.outlets.records import OutletRecord
 

@@ -15,6 +15,7 @@ from traces.anchors.rows import list_anchor_rows
 from traces.anchors.schedule import read_anchored_heads
 from traces.archives.archive import list_newest_archives
 from traces.ledger import checkpoints, proofs, standalone_verifier
+from traces.ledger.log_name import log_origin
 from traces.ledger.sealing import count_unsealed, seal
 from traces.models import Checkpoint, LedgerCheck
 from traces.verification.report import VerificationReport
@@ -61,7 +62,7 @@ def _build_context(request: MemberRequest) -> dict[str, Any]:
         seal(workspace_id)
         anchored_heads, anchor_errors = read_anchored_heads(request.workspace)
         report, head = verify(workspace_id, outside=anchored_heads), proofs.find_head(workspace_id)
-    log = checkpoints.log_origin(workspace_id)
+    log = log_origin(workspace_id)
     return {
         "log": log,
         "size": head.size if head else 0,

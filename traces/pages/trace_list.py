@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from controlplane.shared.access import MemberRequest, member_page
 from traces.browser.drawer import build_entry_view, find_entry
 from traces.browser.entry_counts import MAX_UNCOUNTED, EntryCounts, count_entries, refine_buckets
-from traces.browser.export import stream_csv, stream_json_lines
+from traces.browser.export import stream_csv, stream_evidence, stream_json_lines
 from traces.browser.facets import build_facets, build_filter_tokens, build_time_ranges, list_hidden_fields
 from traces.browser.filters import EntryFilters, parse_filters
 from traces.browser.histogram import build_histogram
@@ -32,8 +32,11 @@ from traces.browser.search import (
 )
 from traces.counts.counters import list_uncounted
 from traces.cursors import cursor_in
+from traces.errors import EvidenceError
+from traces.evidence.bundle import EvidenceRequest
 from traces.interchange.export import stream_orchestration
-from traces.ledger import checkpoints, proofs
+from traces.ledger import proofs
+from traces.ledger.log_name import log_origin
 from traces.ledger.sealing import count_unsealed
 from traces.models import EntryKind, LedgerEntry, LedgerLeaf
 from traces.timeline.describe_entries import TimelineRow
@@ -83,15 +86,27 @@ def trace_list(request: MemberRequest) -> HttpResponse:
 @require_safe
 @member_page()
 def trace_export(request: MemberRequest) -> HttpResponseBase:
-    """Stream the filtered entries; `format` is jsonl, csv or orchestration (trace entries, oldest first)."""
-    branches = _build_query(request, with_counts=False).branches
+    """Stream the filtered entries as jsonl, csv, evidence, or orchestration (trace entries, oldest first)."""
     file_format = request.GET.get("format", "jsonl")
+    if file_format == "evidence":
+        return _stream_evidence(request)
+    branches = _build_query(request, with_counts=False).branches
     if file_format == "orchestration":
         return _stream_file(stream_orchestration(_select_traces(branches)), "agent_trace.jsonl")
     if file_format not in WRITERS:
         raise Http404
     write, name, content_type = WRITERS[file_format]
     return _stream_file(write(branches, request.workspace.pk), name, content_type)
+
+
+def _stream_evidence(request: MemberRequest) -> HttpResponseBase:
+    filters = parse_filters(request.GET, timezone.now())
+    evidence = EvidenceRequest(filters.to_query_string())
+    try:
+        parts = stream_evidence(request.workspace.pk, filters, evidence)
+    except EvidenceError:
+        raise Http404 from None
+    return _stream_file(parts, f"{request.workspace.slug}-evidence.zip", "application/zip")
 
 
 @require_safe
@@ -106,7 +121,7 @@ def proof_file(request: MemberRequest, number: int) -> HttpResponse:
         proof = proofs.prove_inclusion(entry, head.size)
     except LedgerLeaf.DoesNotExist:
         raise Http404 from None
-    log = checkpoints.log_origin(request.workspace.pk)
+    log = log_origin(request.workspace.pk)
     document = proof.to_document(entry, log) | {"checkpoint": head.note}
     headers = {"Content-Disposition": f'attachment; filename="proof-{proof.seq}.json"'}
     return JsonResponse(document, headers=headers, json_dumps_params={"indent": 2})
@@ -161,7 +176,7 @@ def _build_list_context(
         "note": f"{len(rows)} on this page",
         "exports": [
             (file_format, filters.to_query_string(format=file_format))
-            for file_format in (*WRITERS, "orchestration")
+            for file_format in (*WRITERS, "orchestration", "evidence")
         ],
         "missing": request.GET.get("entry") if request.GET.get("entry") and drawer is None else "",
     }

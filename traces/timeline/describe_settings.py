@@ -20,7 +20,7 @@ class SettingsChange:
 
 def describe_settings_change(outcome: str, body: Body) -> SettingsChange:
     """Describe an entry of kind policy; by its outcome alone where the body is empty or missing."""
-    action = outcome.removeprefix("anchor_").replace("_", " ")
+    action = outcome.removeprefix("anchor_").removeprefix("key_").replace("_", " ")
     if "archive" in body:
         verb = ARCHIVE_VERBS.get(outcome, f"Archive {action}")
         return SettingsChange(verb, _text(body, "archive"), _describe_archive(body))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from traces.ledger.archive_seal import parse_seal
-from traces.ledger.checkpoints import log_origin
+from traces.ledger.log_name import is_log_name
 from traces.ledger.redaction import list_redacted_ids
 from traces.models import ARCHIVABLE_KINDS, LedgerArchive, LedgerEntry
 from traces.verification.report import VerificationReport
@@ -42,7 +42,10 @@ def _load_archived_ranges(report: VerificationReport) -> list[tuple[int, int]]:
             continue
         if not seal.ours:
             report.add("BAD_SIGNATURE", f"archive {row.name} is sealed by no key of this installation")
-        elif (seal.log, seal.first, seal.end) != (log_origin(row.workspace_id), row.first_seq, row.end_seq):
+        elif not is_log_name(seal.log, row.workspace_id) or (seal.first, seal.end) != (
+            row.first_seq,
+            row.end_seq,
+        ):
             report.add("ARCHIVE_CHANGED", f"archive {row.name} says something else than what was sealed")
         else:
             ranges.append((seal.first, seal.end))

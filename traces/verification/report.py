@@ -20,10 +20,20 @@ class IntegrityProblem:
 
 
 @dataclass(slots=True)
+class SigningKey:
+    """A key and how many heads it signed. `is_told` unless no signed change of keys introduces it."""
+
+    key_id: str
+    is_told: bool
+    heads: int = 0
+
+
+@dataclass(slots=True)
 class VerificationReport:
     """`checked` counts sealed entries, `unsealed` the others; `root` is of the tree as recomputed.
 
-    `redacted` and `archived` count entries whose bodies are missing for a recorded reason.
+    `redacted` and `archived` count entries whose bodies are missing for a recorded reason. `outside` counts
+    the heads from outside the database that were compared.
     """
 
     workspace_id: int
@@ -34,6 +44,8 @@ class VerificationReport:
     redacted: int = 0
     archived: int = 0
     checkpoints: int = 0
+    outside: int = 0
+    keys: list[SigningKey] = field(default_factory=list)
     problems: list[IntegrityProblem] = field(default_factory=list)
     problem_count: int = 0
 

@@ -20,18 +20,19 @@ from traces.ledger.append import TEXT_LIMITS, format_instant
 from traces.ledger.checkpoints import (
     NoteError,
     SignedNote,
-    is_signed_by_installation,
-    log_origin,
     parse_checkpoint,
 )
+from traces.ledger.log_name import is_log_name
 from traces.ledger.proofs import TILE_WIDTH, find_head, split_hashes
 from traces.models import Checkpoint, EntryKind, LedgerBody, LedgerEntry, LedgerLeaf, LedgerTile
 from traces.verification.counts import find_changed_counts
+from traces.verification.keys import SignerCheck
 from traces.verification.registry import list_projections
 from traces.verification.removed_bodies import RemovedBodies, load_removed_bodies
 from traces.verification.report import VerificationReport
 
 CHUNK = 1000
+OUTSIDE = "the checkpoint from outside"
 PROJECTION_CHANGED = "PROJECTION_CHANGED"
 
 
@@ -209,17 +210,23 @@ class _TileCheck:
 
 def _load_heads(report: VerificationReport, outside: Sequence[str]) -> dict[int, list[ExpectedHead]]:
     heads: dict[int, list[ExpectedHead]] = defaultdict(list)
+    signers = SignerCheck(report)
+    report.outside = len(outside)
     for row in Checkpoint.objects.filter(workspace_id=report.workspace_id).order_by("size").iterator():
         report.checkpoints += 1
         source = f"the signed head of size {row.size}"
         heads[row.size].append(ExpectedHead(row.size, bytes(row.root), source))
         note = _parse_head(report, row.note, source)
+        if note:
+            signers.check(note, source, outside=False)
         if note and (note.size, note.root) != (row.size, bytes(row.root)):
             report.add("CHECKPOINT_CHANGED", f"{source} says something else than what was signed")
     for text in outside:
-        note = _parse_head(report, text, "the checkpoint from outside")
+        note = _parse_head(report, text, OUTSIDE)
+        if note:
+            signers.check(note, OUTSIDE, outside=True)
         if note and note.size:
-            heads[note.size].append(ExpectedHead(note.size, note.root, "the checkpoint from outside"))
+            heads[note.size].append(ExpectedHead(note.size, note.root, OUTSIDE))
     return heads
 
 
@@ -229,11 +236,9 @@ def _parse_head(report: VerificationReport, text: str, source: str) -> SignedNot
     except NoteError as error:
         report.add("CHECKPOINT_CHANGED", f"{source} cannot be read: {error}")
         return None
-    if note.origin != log_origin(report.workspace_id):
+    if not is_log_name(note.origin, report.workspace_id):
         report.add("CHECKPOINT_CHANGED", f"{source} is of another log, {note.origin}")
         return None
-    if not is_signed_by_installation(note):
-        report.add("BAD_SIGNATURE", f"{source} is signed by no key of this installation")
     return note
 
 
@@ -245,7 +250,7 @@ def _check_head(
         return
     report.add("ROOT_MISMATCH", f"the entries do not lead to {head.source}")
     for size, heads in other_heads.items():
-        other_heads[size] = [head for head in heads if head.source.startswith("the checkpoint")]
+        other_heads[size] = [head for head in heads if head.source == OUTSIDE]
 
 
 def _read_unsealed(workspace_id: int) -> Iterator[LedgerEntry]:

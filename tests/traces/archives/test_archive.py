@@ -13,12 +13,12 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
 from controlplane.models import Workspace
-from tests.traces.builders import append_many, decision, tamper
+from tests.traces.builders import append_many, decision, replace_key, tamper
 from traces.archives import archive
 from traces.archives.archive_format import ArchiveError, ArchiveReader, compute_file_digest
 from traces.entries.deduplicate import SubmittedEntry
 from traces.entries.record import StoreOptions, store_entries
-from traces.ledger import append, checkpoints, proofs
+from traces.ledger import append, proofs
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
 from traces.models import LedgerArchive, LedgerBody, LedgerEntry, LedgerLeaf, TraceFile, TraceRange
@@ -183,7 +183,7 @@ def test_after_a_change_of_keys_old_archives_hold(home, tmp_path, settings):
     settings.LEDGER_KEY_FILE = tmp_path / "ledger_key.pem"
     fill(home, 256)
     made = archived(home, tmp_path)
-    checkpoints.rotate_key()
+    replace_key()
     assert archive.check_archive(tmp_path / made.name, home.pk).bodies == 256
     assert archive.release_bodies(made, tmp_path / made.name, actor=ACTOR) == 256
     assert verify(home.pk).ok

@@ -12,9 +12,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from tests.traces.builders import replace_key
 from traces.ledger import checkpoints
 from traces.ledger.checkpoints import KeyFileError, is_signed_by, parse_checkpoint, sign_checkpoint
-from traces.ledger.key_check import check_key_files
+from traces.ledger.keys.file_check import check_key_files
+from traces.ledger.log_name import log_origin
 
 
 @pytest.fixture
@@ -25,7 +27,6 @@ def key_file(tmp_path, settings):
 
 def test_the_key_is_made_once_and_readable_by_its_owner_only(key_file):
     first = checkpoints.load_public_key()
-    checkpoints.load_or_create_key.cache_clear()
     assert checkpoints.load_public_key() == first
     assert stat.S_IMODE(key_file.stat().st_mode) == 0o600
     assert [path.name for path in key_file.parent.iterdir()] == [key_file.name]
@@ -56,7 +57,7 @@ def test_a_key_of_another_kind_is_refused(key_file):
 def test_a_checkpoint_is_a_signed_note(key_file):
     root = hashlib.sha256(b"x").digest()
     text = sign_checkpoint(7, 42, root)
-    origin = "intent-control-plane/ledger/7"
+    origin = log_origin(7)
     signed = f"{origin}\n42\n{base64.b64encode(root).decode()}\n"
     assert text.startswith(f"{signed}\n\u2014 {origin} ")
     note = parse_checkpoint(text)
@@ -104,10 +105,9 @@ def test_a_key_file_that_cannot_be_used_is_named_before_anything_needs_it(key_fi
 
 
 def test_a_retired_key_counts_too_and_a_lost_one_is_missed(key_file):
-    kept = checkpoints.rotate_key()
+    kept = replace_key()
     assert check_key_files() == []
     kept.write_bytes(b"garbage")
-    checkpoints.load_or_create_key.cache_clear()
     assert [problem.id for problem in check_key_files()] == ["traces.E002"]
     key_file.unlink()
     assert [problem.id for problem in check_key_files()] == ["traces.E001"]

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from tests.traces.builders import replace_key
 from tests.traces.ledger.test_merkle import leaves_of, nodes_over, tree_hash
 from traces.archives import archive
 from traces.ledger import checkpoints, merkle, standalone_verifier
+from traces.ledger.keys.rotation import rotate_key
 from traces.ledger.redaction import redact
 from traces.ledger.standalone_verifier import (
     DoesNotHoldError,
@@ -55,19 +57,28 @@ def test_an_entry_is_proven_with_its_body(grown, tmp_path):
     proof = agent.get("ledger/proof/inclusion", entry="e-3").json()
     done = run(tmp_path, "inclusion", "proof", "--key", key, proof=proof)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "HOLDS: Entry e-3 is number 3 of 12, and its body is the recorded one.\n"
+    first, signed = done.stdout.splitlines()
+    assert first == "HOLDS: Entry e-3 is number 3 of 12, and its body is the recorded one."
+    log, key_id = key.split("+")[:2]
+    assert signed == (
+        f"The head of 12 entries of {log} is signed by key {key_id}, which you gave; 0 of 0 witnesses signed it."
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"body": '{"id":"forged"}'}, "the body is not the one"),
+        ({"body": '{"id":"forged"}'}, "the body of entry 3 is not the one"),
         ({"seq": 4}, "does not lead to the signed root"),
         ({"seq": 40}, "not in the tree"),
         ({"envelope": "{}"}, "does not lead"),
         ({"hashes": []}, "too short"),
         ({"size": 11}, "of size 12"),
         ({"checkpoint": None}, "no checkpoint"),
+        ({"entry_id": "other"}, "its entry_id is e-3, the proof says other"),
+        ({"log": "other"}, "the proof says other"),
+        ({"leaf_hash": "00"}, "its leaf_hash is"),
+        ({"root": "00"}, "its root is"),
     ],
 )
 def test_a_forged_proof_does_not_hold(grown, tmp_path, change, words):
@@ -101,7 +112,7 @@ def test_growth_is_proven_and_an_old_backup_is_not(grown, tmp_path):
     proof = agent.get("ledger/proof/consistency", **{"from": 5, "to": 12}).json()
     arguments = ("consistency", "proof", "--key", key, "--old", "old", "--new", "new")
     done = run(tmp_path, *arguments, proof=proof, old=early, new=late)
-    assert done.stdout == "HOLDS: The ledger of 12 entries begins with the ledger of 5 entries.\n", (
+    assert done.stdout.startswith("HOLDS: The ledger of 12 entries begins with the ledger of 5 entries.\n"), (
         done.stderr
     )
     done = run(tmp_path, *arguments, proof=proof | {"hashes": proof["hashes"][:-1]}, old=early, new=late)
@@ -114,7 +125,7 @@ def test_growth_over_a_change_of_keys_is_proven_with_both(agent, tmp_path, setti
     settings.LEDGER_KEY_FILE = tmp_path / "ledger_key.pem"
     agent.post("traces", [entry(n) for n in range(3)])
     before = agent.get("ledger").json()
-    checkpoints.rotate_key()
+    replace_key()
     agent.post("traces", [entry(n) for n in range(3, 7)])
     after = agent.get("ledger").json()
     proof = agent.get("ledger/proof/consistency", **{"from": 3, "to": 7}).json()
@@ -123,6 +134,52 @@ def test_growth_over_a_change_of_keys_is_proven_with_both(agent, tmp_path, setti
     assert "no signature" in run(tmp_path, *arguments, **files).stderr
     done = run(tmp_path, *arguments, "--key", after["verifier_key"], **files)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_change_of_keys_is_followed_from_the_first_key(agent, tmp_path, settings):
+    settings.LEDGER_KEY_FILE = tmp_path / "ledger_key.pem"
+    agent.post("traces", [entry(n) for n in range(3)])
+    first_key = agent.get("ledger").json()["verifier_key"]
+    for _ in range(2):
+        rotate_key([agent.token.workspace_id], actor="test")
+    agent.post("traces", [entry(3)])
+    proof, changes = agent.get("ledger/proof/inclusion", entry="e-3").json(), agent.get("ledger/key-changes")
+    arguments = ("inclusion", "proof", "--key", first_key, "--key-changes", "changes")
+    done = run(tmp_path, *arguments, proof=proof, changes=changes.content.decode())
+    assert (done.returncode, done.stderr) == (0, "")
+    newest = agent.get("ledger").json()["verifier_key"].split("+")[1]
+    assert f"is signed by key {newest}, which key " in done.stdout
+    forged = changes.content.decode().replace("\n20", "\n19", 1)
+    done = run(tmp_path, *arguments, proof=proof, changes=forged)
+    assert "the signature is not by this key" in done.stderr
+
+
+def test_cosignatures_are_counted_and_a_quorum_is_required(grown, tmp_path):
+    agent, key, _ = grown
+    proof = agent.get("ledger/proof/inclusion", entry="e-3").json()
+    keys = [Ed25519PrivateKey.generate() for _ in range(2)]
+    witnesses = [cosigner_key(f"w{n}.example", key.public_key()) for n, key in enumerate(keys)]
+    proof["checkpoint"] += cosign(proof["checkpoint"], "w0.example", keys[0], 1_700_000_000)
+    arguments = ("inclusion", "proof", "--key", key, "--witness", witnesses[0], "--witness", witnesses[1])
+    done = run(tmp_path, *arguments, "--quorum", "1", proof=proof)
+    assert "1 of 2 witnesses signed it; w0.example at 2023-11-14T22:13:20Z." in done.stdout, done.stderr
+    done = run(tmp_path, *arguments, "--quorum", "2", proof=proof)
+    assert "1 witnesses signed the checkpoint, 2 must" in done.stderr
+    stranger = cosign(proof["checkpoint"], "w0.example", keys[1], 1)
+    proof["checkpoint"] = proof["checkpoint"].replace("w0.example", "w1.example") + stranger
+    assert "0 of 2 witnesses" in run(tmp_path, *arguments, proof=proof).stdout
+
+
+def cosigner_key(name, key):
+    return checkpoints.format_verifier_key(name, key, b"\x04")
+
+
+def cosign(note, name, key, seconds):
+    """A line as a witness adds it (C2SP tlog-cosignature)."""
+    text = f"cosignature/v1\ntime {seconds}\n{note.partition(chr(10) * 2)[0]}\n"
+    key_id = bytes.fromhex(cosigner_key(name, key.public_key()).split("+")[1])
+    blob = key_id + seconds.to_bytes(8, "big") + key.sign(text.encode())
+    return f"\u2014 {name} {base64.b64encode(blob).decode()}\n"
 
 
 @pytest.fixture
@@ -227,7 +284,7 @@ def test_it_agrees_with_the_product_on_every_small_tree():
         for old in range(1, new + 1):
             path = merkle.compute_proof(nodes_over(leaves), merkle.find_consistency_ranges(old, new))
             roots = tree_hash(leaves[:old]), tree_hash(leaves)
-            assert compute_consistency_roots(old, new, path, roots[0], is_left_edge=True) == roots
+            assert compute_consistency_roots(old, new, path, roots[0]) == roots
 
 
 @pytest.mark.deep

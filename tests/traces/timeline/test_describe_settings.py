@@ -22,6 +22,7 @@ from traces.timeline.describe_settings import SettingsChange, describe_settings_
          ("Outlet added", "https://x/", "webhook: all entries, with contents")),
         ("removed", {"what": "outlet", "url": "https://x/", "form": "otlp", "kinds": ["trace", "decision"], "whole": False},
          ("Outlet removed", "https://x/", "otlp: trace, decision")),
+        ("key_changed", {"what": "signing key", "new_key": "k"}, ("Signing key changed", "", "")),
         ("anchor_added", {"kind": "file", "target": "/heads", "every_minutes": 10}, ("Anchor added", "/heads", "file")),
         ("changed", {"what": "intentignore", "text": "x"}, (".intentignore changed", "", "")),
         ("changed", {"what": "policy", "before": {"a": 1, "b": 2}, "after": {"a": 1, "b": 3, "c": 4}}, ("Policy changed", "", "b, c")),

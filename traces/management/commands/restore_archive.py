@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from traces.archives import archive
 from traces.archives.archive_format import ArchiveError, ArchiveReader, compute_file_digest
-from traces.ledger.checkpoints import log_origin
+from traces.ledger.log_name import is_log_name
 from traces.management.error_text import describe_error
 from traces.management.workspace_argument import select_workspaces
 from traces.models import LedgerArchive
@@ -53,6 +53,6 @@ def _find_workspace_id(file: Path) -> int:
     with ArchiveReader(file) as reader:
         log = reader.header.log
     for workspace in select_workspaces(None):
-        if log_origin(workspace.pk) == log:
+        if is_log_name(log, workspace.pk):
             return workspace.pk
     raise ArchiveError(f"it is of another ledger, {log}")

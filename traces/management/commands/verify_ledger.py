@@ -19,6 +19,12 @@ from traces.management.workspace_argument import select_workspaces
 from traces.verification.report import VerificationReport
 from traces.verification.verify import verify
 
+UNKNOWABLE = (
+    "No head from outside was compared. This cannot know whether the newest entries were cut off with their "
+    "heads, an older backup was restored, the key was replaced, or all was written again: use --checkpoint "
+    "or --anchors."
+)
+
 
 class Command(BaseCommand):
     help = "Recompute every hash, position and signed head of the ledger. Changes nothing."
@@ -86,6 +92,11 @@ class Command(BaseCommand):
             f"{report.redacted} redacted, {report.archived} archived, "
             f"{report.checkpoints} signed heads, root {report.root}"
         )
+        for key in report.keys:
+            told = "" if key.is_told else "; no change signed by the key before introduces it"
+            self.stdout.write(f"  key {key.key_id} signed {key.heads} heads{told}")
+        if not report.outside:
+            self.stdout.write(f"  {UNKNOWABLE}")
         for problem in report.problems:
             where = f" entry {problem.entry_id}" if problem.entry_id else ""
             position = f" #{problem.seq}" if problem.seq is not None else ""

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
 from traces.ledger.checkpoints import RETIRED_DIRECTORY, KeyFileError, load_or_create_key
+from traces.ledger.log_name import FILE_NAME, LogNameError, log_origin
 
 HINT = "Restore the file from a backup, or put the file of an earlier key in its place."
 
@@ -25,4 +26,13 @@ def check_key_files(**_: Any) -> list[CheckMessage]:
             load_or_create_key(file)
         except KeyFileError as error:
             messages.append(Error(str(error), hint=HINT, id="traces.E002"))
-    return messages
+    return messages + _check_log_name(path.with_name(FILE_NAME))
+
+
+def _check_log_name(path: Path) -> list[CheckMessage]:
+    try:
+        if path.exists():
+            log_origin(0)
+    except LogNameError as error:
+        return [Error(str(error), id="traces.E003")]
+    return []

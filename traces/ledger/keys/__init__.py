@@ -1,0 +1,1 @@
+"""The signing key over time: its files, its changes, its rotation."""
