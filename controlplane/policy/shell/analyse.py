@@ -142,7 +142,7 @@ def _analyse_windows(command: str, context: AnalysisContext, state: State, diale
         span = (words[0].start, words[-1].end)
         mark = recorder.mark()
         name = windows.resolve_alias(words[0].prefix, dialect)
-        if name != "git" and name not in windows.CMDLETS:
+        if name != "git" and windows.find_cmdlet(name) is None:
             raise UnclearCommandError(f"{name} is not a known command")
         run_program(ProgramCall(name, tuple(words[1:]), span, state, recorder, run_program))
         recorder.add_part(span, mark)

@@ -6,18 +6,16 @@ from dataclasses import replace
 
 from controlplane.policy.effects import LOOKING, Effect
 from controlplane.policy.shell.command_kinds.classify import classify
-from controlplane.policy.shell.command_kinds.table import ROWS
 from controlplane.policy.shell.command_kinds.words import CommandKind
 from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.builtins import BUILTINS
-from controlplane.policy.shell.programs.registry import PROGRAMS, program_name
-from controlplane.policy.shell.programs.windows import CMDLETS
-from controlplane.policy.shell.programs.wrappers import WRAPPERS
+from controlplane.policy.shell.programs.registry import load_programs, program_name
+from controlplane.policy.shell.programs.windows import find_cmdlet
+from controlplane.policy.shell.programs.wrappers import find_wrapper
 from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.safe_commands import is_safe_command
 from controlplane.policy.shell.state import CommandOutcome
-
-SHELL_COMMANDS = {**WRAPPERS, **BUILTINS}
+from controlplane.policy.shell.table.load import load_table
 
 
 def run_program(call: ProgramCall) -> CommandOutcome:
@@ -45,17 +43,17 @@ def _run_safe_command(call: ProgramCall) -> CommandOutcome:
 
 def _dispatch(call: ProgramCall) -> CommandOutcome:
     # Builtins first, as in bash. A function cannot take their place: a command that defines one is unknown.
-    shell_command = SHELL_COMMANDS.get(call.name)
+    shell_command = BUILTINS.get(call.name) or find_wrapper(call.name)
     if shell_command is not None:
         try:
             return shell_command(call)
         except UnknownUsageError as error:
             return _claim_kind(call, error, is_known=True)
-    program = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
+    program = load_programs().get(call.name) or find_cmdlet(call.name)
     if program is None:
         call.recorder.has_run_program = True
         reason = f"{call.name[:40] or 'an empty name'} is not a known command"
-        return _claim_kind(call, UnknownUsageError(reason), is_known=call.name in ROWS)
+        return _claim_kind(call, UnknownUsageError(reason), is_known=call.name in load_table().kinds)
     if program.verdict == "runs":
         call.recorder.has_run_program = True
     try:

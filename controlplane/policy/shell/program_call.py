@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resolve_lexically
-from controlplane.policy.shell.options import READ, WRITE, OptionSpec, ParsedOptions, parse_options
+from controlplane.policy.shell.options import ParsedOptions, parse_options
 from controlplane.policy.shell.recorder import Recorder
 from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.shells import ZSH
 from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
+from controlplane.policy.shell.table.row import TableRow
 from controlplane.policy.shell.wildcards import find_matches, fixed_directory, may_match_parent
 from controlplane.policy.shell.word import PIPE_PATH, Word
 
@@ -60,8 +61,8 @@ class ProgramCall:
         args = tuple(words[1:])
         return self.run(replace(self, name=first.value, args=args, depth=self.depth + 1))
 
-    def parse_options(self, spec: OptionSpec) -> ParsedOptions:
-        return parse_options(self.args, spec)
+    def parse_options(self, row: TableRow) -> ParsedOptions:
+        return parse_options(self.args, row)
 
     def resolve(self, word: Word, *, below: str = "") -> list[CommandPath]:
         """Return every path that a word may name: one for each directory that the shell may be in."""
@@ -183,66 +184,3 @@ class ProgramCall:
 
     def add_unknown(self, reason: str) -> None:
         self.recorder.add_unknown(reason, self.span)
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program whose options and operands follow the usual rules.
-
-    `handler` takes the place of the roles of the operands. `verdict` is shown on the approval page.
-    """
-
-    spec: OptionSpec
-    handler: Callable[[ProgramCall, ParsedOptions], None] | None = None
-    verdict: str = "reads"
-
-    @property
-    def is_option_safe(self) -> bool:
-        return self.spec.option_safe
-
-    def record_effects(self, call: ProgramCall) -> None:
-        parsed = call.parse_options(self.spec)
-        record_option_files(call, parsed, self.spec)
-        (self.handler or self._record_by_role)(call, parsed)
-
-    def _record_by_role(self, call: ProgramCall, parsed: ParsedOptions) -> None:
-        record_operands(call, parsed.operands, self.spec.operands)
-        if self.spec.reads_cwd and not parsed.operands:
-            call.read_cwd()
-
-
-@dataclass(frozen=True, slots=True)
-class CustomProgram:
-    """A program whose arguments follow rules of their own."""
-
-    record_effects: Callable[[ProgramCall], None]
-    verdict: str = "reads"
-    is_option_safe: bool = False
-
-
-KnownProgram = Program | CustomProgram
-
-
-def record_option_files(call: ProgramCall, parsed: ParsedOptions, spec: OptionSpec) -> None:
-    """Record the files that are values of options."""
-    for name, value in parsed.options:
-        if value is not None:
-            _record_file(call, value, spec.options[name])
-
-
-def record_operands(call: ProgramCall, operands: Sequence[Word], roles: str) -> None:
-    """Record the files among the operands, by the roles of `OptionSpec.operands`."""
-    fixed, star = roles.rstrip("*"), roles.endswith("*")
-    for at, word in enumerate(operands):
-        if at >= len(fixed) and not star:
-            raise UnclearCommandError("more arguments than are understood", word.span)
-        if word.may_split and len(set(fixed[at:])) > 1:
-            raise UnclearCommandError("its value could be several arguments", word.span)
-        _record_file(call, word, fixed[min(at, len(fixed) - 1)])
-
-
-def _record_file(call: ProgramCall, word: Word, role: str) -> None:
-    if role == READ:
-        call.read(word)
-    elif role == WRITE:
-        call.write(word)

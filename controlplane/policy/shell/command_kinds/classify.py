@@ -7,62 +7,18 @@ from collections.abc import Sequence
 
 from controlplane.policy.effects import Effect
 from controlplane.policy.shell.command_kinds.option_reader import OptionReader
-from controlplane.policy.shell.command_kinds.row import FLAG, PATH, TableRow
 from controlplane.policy.shell.command_kinds.scripts import OUTWARD, find_script
-from controlplane.policy.shell.command_kinds.special import SPECIAL_PROGRAMS
-from controlplane.policy.shell.command_kinds.table import ROWS
+from controlplane.policy.shell.command_kinds.special import find_special
 from controlplane.policy.shell.command_kinds.words import (
     Arguments,
     CommandKind,
     is_inner_path,
     is_plain,
-    to_names,
 )
+from controlplane.policy.shell.table.load import load_table
+from controlplane.policy.shell.table.row import ADDRESS, FLAG, OUTPUT, PATH, READ, REMOTE, TEXT, TableRow
 from controlplane.policy.shell.word import Word
 
-# Programs that run another one: how many of their first words name them, and the options that do no harm.
-WRAPPERS: dict[tuple[str, ...], str] = {
-    ("npx",): "--yes -y --no --no-install --bun --",
-    ("uvx",): "",
-    ("pipx", "run"): "",
-    ("bunx",): "--bun --silent",
-    ("pnpm", "exec"): "--",
-    ("pnpm", "dlx"): "",
-    ("yarn", "exec"): "--",
-    ("yarn", "dlx"): "-q",
-    ("npm", "exec"): "--yes -y --no --",
-    ("bun", "x"): "--bun",
-    ("uv", "run"): "--frozen --no-sync --locked --all-extras --no-dev --dev --all-groups -q --quiet --",
-    ("poetry", "run"): "",
-    ("pipenv", "run"): "",
-    ("pdm", "run"): "",
-    ("rye", "run"): "",
-    ("bundle", "exec"): "",
-    ("mise", "exec"): "--",
-    ("mise", "x"): "--",
-    ("direnv", "exec", "."): "",
-}
-# Those among them that download what they do not find.
-DOWNLOADERS = frozenset({"npx", "uvx", "pipx", "bunx", "pnpm", "yarn", "npm", "bun"})
-# Options that may stand between a program and its subcommand; `:` takes a path of the workspace.
-BEFORE_SUBCOMMAND = {
-    "git": {"-C": PATH, "--no-pager": FLAG, "-P": FLAG, "--no-optional-locks": FLAG},
-    "pnpm": {"--filter": "=", "-F": "=", "-r": FLAG, "--recursive": FLAG, "-w": FLAG, "--silent": FLAG,
-             "--workspace-root": FLAG, "--if-present": FLAG, "--parallel": FLAG, "--stream": FLAG, "-C": PATH,
-             "-s": FLAG},
-    "npm": {"--silent": FLAG, "-s": FLAG, "--workspace": "=", "-w": "=", "--workspaces": FLAG,
-            "--prefix": PATH},
-    "yarn": {"--silent": FLAG, "-s": FLAG, "--cwd": PATH},
-    "bun": {"--silent": FLAG, "--bun": FLAG, "--cwd": PATH, "--filter": "=", "-F": "="},
-    "cargo": {"+nightly": FLAG, "+stable": FLAG, "-q": FLAG, "--quiet": FLAG},
-    "make": {"-C": PATH, "-s": FLAG},
-    "gh": {"-R": "=", "--repo": "="},
-    "bd": {"--readonly": FLAG, "--json": FLAG, "--no-daemon": FLAG, "--sandbox": FLAG, "-q": FLAG},
-    "mise": {"-q": FLAG, "--quiet": FLAG},
-    "gradlew": {"-q": FLAG, "--quiet": FLAG},
-    "gradle": {"-q": FLAG, "--quiet": FLAG},
-    "docker": {}, "turbo": {},
-}  # fmt: skip
 ALIASES = {"python3": "python", "pip3": "pip", "tmux-list": "tmux", "docker-compose": "docker compose"}
 LOCAL_FOLDERS = re.compile(
     r"(?:\./)?(?:\.?venv/bin|node_modules/\.bin|vendor/bin|bin)/|\./(?=gradlew|mvnw|manage)"
@@ -71,22 +27,12 @@ PROTECTED_BRANCH = re.compile(
     r"(?:.*:)?(?:refs/heads/)?(?:main|master|trunk|production|prod|release(?:[/-].*)?)"
 )
 # Not `ext::…`, which is a command, and no path: another repository on this machine.
-ADDRESS = re.compile(r"(?:https?://|ssh://|git@)[\w.@:/~+-]+")
+REMOTE_ADDRESS = re.compile(r"(?:https?://|ssh://|git@)[\w.@:/~+-]+")
 MAX_WRAPPED = 4
 MAX_SUBCOMMANDS = 3
 HELP_OPTIONS = frozenset({"--help", "--version"})
 # What a dangerous form of a command does: `git tag -d`, `make deploy`.
 FORM_EFFECTS = {Effect.RECORDS: Effect.DISCARDS, Effect.RUNS_PROJECT: Effect.SENDS}
-# They change the shell itself, and with it what the rest of the command means.
-SHELL_BUILTINS = to_names(
-    ". : alias bg bind builtin caller command compgen complete compopt coproc declare dirs disown",
-    "enable eval exec fc fg function getopts hash history jobs let local logout mapfile popd pushd",
-    "readarray readonly set shopt source suspend times trap typeset ulimit umask unalias unset wait",
-    "function select autoload emulate",
-)
-SHELLS = frozenset(
-    {"bash", "sh", "zsh", "dash", "ksh", "env", "eval", "exec", "xargs", "find", "git", "rm", "python3"}
-)
 
 
 def classify(name: str, args: Sequence[Word], root: str, *, is_known: bool) -> CommandKind | None:
@@ -94,7 +40,7 @@ def classify(name: str, args: Sequence[Word], root: str, *, is_known: bool) -> C
 
     `is_known`: the program is in one of the tables, so that an unknown use of it has no kind.
     """
-    if not name.strip() or name in SHELL_BUILTINS:
+    if not name.strip() or name in load_table().words["builtins"]:
         return None
     outer = texts = Arguments(_normalize(name), tuple(args), root)
     for _ in range(MAX_WRAPPED):
@@ -102,10 +48,8 @@ def classify(name: str, args: Sequence[Word], root: str, *, is_known: bool) -> C
         if inner is None:
             break
         texts = inner
-    special = SPECIAL_PROGRAMS.get(texts.program)
-    found = special(texts) if special is not None else None
-    found = found or _find_row(texts) or find_script(texts) or find_script(_skip_options(texts))
-    if found is None and texts is not outer and outer.program in DOWNLOADERS:
+    found = find_special(texts) or _find_row(texts) or find_script(texts) or find_script(_skip_options(texts))
+    if found is None and texts is not outer and outer.program in load_table().words["downloaders"]:
         return _find_downloaded(outer, texts)
     if found is None or not found.kind:
         found = _find_help(_skip_options(texts)) or found
@@ -118,18 +62,22 @@ def _find_help(texts: Arguments) -> CommandKind | None:
     At worst it takes its release or plug-ins from the workspace, as tests and builds do.
     """
     *words, last = [word.value or "" for word in texts.words] or [""]
-    asks = last in HELP_OPTIONS or (last == "version" and not words and texts.program not in DOWNLOADERS)
+    asks = last in HELP_OPTIONS or (
+        last == "version" and not words and texts.program not in load_table().words["downloaders"]
+    )
     is_plain = all(re.fullmatch(r"[a-z][\w-]*", word) for word in words) and len(words) <= MAX_SUBCOMMANDS
     if not (asks and is_plain) or not re.fullmatch(r"[\w.+-]+", texts.program):
         return None
-    if texts.program in SHELLS and not (texts.program == "git" and _is_git_command(words)):
+    if texts.program in load_table().words["runs_anything"] and not (
+        texts.program == "git" and _is_git_command(words)
+    ):
         return None
     return CommandKind(f"{texts.program} help", Effect.RUNS_PROJECT, "prints its help or its version")
 
 
 def _is_git_command(words: Sequence[str]) -> bool:
     """Return whether git itself takes the `--help` behind these words: `git bisect run x --help` runs x."""
-    return len(words) == 1 or any(row.words == ("git", *words) for row in ROWS["git"])
+    return len(words) == 1 or any(row.words == ("git", *words) for row in load_table().kinds["git"])
 
 
 def _find_downloaded(outer: Arguments, inner: Arguments) -> CommandKind:
@@ -150,10 +98,10 @@ def _normalize(name: str) -> str:
 
 def _unwrap(texts: Arguments) -> Arguments | None:
     """Return the command that a wrapper runs; None where this is no wrapper, or it has unknown options."""
-    for words, options in sorted(WRAPPERS.items(), key=lambda item: -len(item[0])):
-        if texts.starts_with(words):
-            rest = list(texts.words[len(words) - 1 :])
-            while rest and rest[0].value in options.split():
+    for row in load_table().launchers.values():
+        if texts.starts_with(row.words):
+            rest = list(texts.words[len(row.words) - 1 :])
+            while rest and rest[0].value in row.options:
                 rest.pop(0)
             if not rest or not rest[0].value or rest[0].value.startswith("-"):
                 return None
@@ -163,7 +111,7 @@ def _unwrap(texts: Arguments) -> Arguments | None:
 
 def _find_row(texts: Arguments) -> CommandKind | None:
     texts = _skip_options(texts)
-    for row in ROWS.get(texts.program.split()[0], ()):
+    for row in load_table().kinds.get(texts.program.split()[0], ()):
         words = row.words
         if texts.starts_with(words):
             return _apply(row, texts.words[len(words) - len(texts.program.split()) :], texts)
@@ -172,11 +120,11 @@ def _find_row(texts: Arguments) -> CommandKind | None:
 
 def _skip_options(texts: Arguments) -> Arguments:
     """Leave out harmless options in front of the subcommand."""
-    known = BEFORE_SUBCOMMAND.get(texts.program, {})
+    row = load_table().before.get(texts.program)
     rest = list(texts.words)
-    while rest and rest[0].value:
+    while row and rest and rest[0].value:
         name, equals, value = rest[0].value.partition("=")
-        role = known.get(name)
+        role = row.options.get(name)
         if role is None:
             break
         taken = 1 if role == FLAG or equals else 2
@@ -195,37 +143,36 @@ def _apply(row: TableRow, words: Sequence[Word], texts: Arguments) -> CommandKin
     if problem:
         return CommandKind("", Effect.UNKNOWN, problem)
     writes = (*reader.outputs, *(operands if reader.writes_operands else ()))
-    inputs = (*reader.inputs, *(operands if row.operands.startswith("f") else ()))
+    inputs = (*reader.inputs, *(operands if READ in row.operands else ()))
     forms = tuple(dict.fromkeys((*reader.forms, *_find_operand_forms(row, operands))))
     if not forms:
-        return CommandKind(row.kind, row.effect, row.why, writes, inputs)
+        return CommandKind(row.name, row.effect, row.why, writes, inputs)
     effect = FORM_EFFECTS.get(row.effect, row.effect)
-    return CommandKind(" ".join((row.kind, *forms)), effect, f"{row.why}: {' '.join(forms)}", writes, inputs)
+    return CommandKind(" ".join((row.name, *forms)), effect, f"{row.why}: {' '.join(forms)}", writes, inputs)
 
 
 def _check_operands(row: TableRow, operands: Sequence[Word], root: str) -> str:
-    fixed = row.operands.rstrip("*")
     for index, word in enumerate(operands):
-        if index >= len(fixed) and not row.operands.endswith("*"):
-            return f"{row.kind} with more arguments than are known"
-        role, value = fixed[min(index, len(fixed) - 1)], word.value or ""
+        if index >= len(row.operands) and not row.repeats:
+            return f"{row.name} with more arguments than are known"
+        role, value = row.operands[min(index, len(row.operands) - 1)], word.value or ""
         is_package = row.words[0] == "go" and "." in value.split("/")[0].strip(".")  # github.com/x/y@latest
-        if role in {"p", "w"} and (is_package or not is_inner_path(value, root)):
-            return f"{row.kind} names a path outside of the workspace"
-        if role == "a" and not ADDRESS.fullmatch(value):
-            return f"{row.kind} with an address that is not plain"
-        if role == "r" and not re.fullmatch(r"[\w][\w.-]*", value):
-            return f"{row.kind} names another repository than a remote"
-        if not is_plain(value) or (role == "-" and row.effect is Effect.RUNS_PROJECT and "=" in value):
-            return f"{row.kind} with an argument that is not plain"
+        if role in {PATH, OUTPUT} and (is_package or not is_inner_path(value, root)):
+            return f"{row.name} names a path outside of the workspace"
+        if role == ADDRESS and not REMOTE_ADDRESS.fullmatch(value):
+            return f"{row.name} with an address that is not plain"
+        if role == REMOTE and not re.fullmatch(r"[\w][\w.-]*", value):
+            return f"{row.name} names another repository than a remote"
+        if not is_plain(value) or (role == TEXT and row.effect is Effect.RUNS_PROJECT and "=" in value):
+            return f"{row.name} with an argument that is not plain"
     return ""
 
 
 def _find_operand_forms(row: TableRow, operands: Sequence[Word]) -> list[str]:
     """Return the dangerous forms that operands make: a forced refspec, a deletion, a protected branch."""
-    if row.effect is Effect.RUNS_PROJECT and "-" in row.operands:
+    if row.effect is Effect.RUNS_PROJECT and TEXT in row.operands:
         return [word.value or "" for word in operands if OUTWARD.search(word.value or "")]
-    if row.kind != "git push":
+    if row.name != "git push":
         return []
     forms = []
     for word in operands[1:]:
@@ -242,7 +189,9 @@ def _find_operand_forms(row: TableRow, operands: Sequence[Word]) -> list[str]:
 def _find_unknown(texts: Arguments) -> CommandKind | None:
     """Return a kind for a program that no table knows, as long as its arguments are plain ones."""
     name = texts.program
-    if any(word.value in ROWS or word.value in SHELLS for word in texts.words):
+    table = load_table()
+    runners = table.kinds.keys() | table.words["runs_anything"]
+    if any(word.value in runners for word in texts.words):
         return CommandKind("", Effect.RUNS_CODE, f"{name[:40]} may run another program")
     if not re.fullmatch(r"[\w@.+/-]{1,80}", name):
         return None

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
-from controlplane.policy.shell.command_kinds.row import (
+from controlplane.policy.shell.command_kinds.words import is_inner_path, to_names
+from controlplane.policy.shell.table.row import (
+    ANY_WORDS,
     ATTACHED,
     FLAG,
-    INPUT,
     OUTPUT,
     PATH,
+    READ,
     TEXT,
     WRITING,
     TableRow,
 )
-from controlplane.policy.shell.command_kinds.words import is_inner_path, to_names
 from controlplane.policy.shell.word import Word
 
 # Outputs outside of the workspace that the rules for paths decide about.
@@ -32,7 +33,7 @@ class OptionReader:
         self.inputs: list[Word] = []
         self.outputs: list[Word] = []
         self.problem = ""
-        self.writes_operands = row.operands.startswith("w")
+        self.writes_operands = OUTPUT in row.operands
 
     def read_all(self) -> list[Word]:
         """Return the operands."""
@@ -43,10 +44,10 @@ class OptionReader:
             value = word.value
             if value is None and self._is_text_option(word):
                 continue
-            if value is None and self.row.takes_any_word:
+            if value is None and ANY_WORDS in self.row.marks:
                 operands.append(word)
             elif value is None or word.has_tilde or word.may_split:
-                self.problem = f"{self.row.kind} with an argument that is known only when it runs"
+                self.problem = f"{self.row.name} with an argument that is known only when it runs"
             elif only_operands or not value.startswith("-") or value == "-":
                 operands.append(word)
             elif value == "--":
@@ -79,10 +80,10 @@ class OptionReader:
             else:
                 role, attached, equals = row.options.get(value[:2]), value[2:], "="
         if role is None or (role in {FLAG, WRITING} and equals and value not in row.options):
-            self.problem = f"{row.kind} with {name[:40]} is not known"
+            self.problem = f"{row.name} with {name[:40]} is not known"
         elif role in {FLAG, ATTACHED, WRITING}:
             self.writes_operands |= role == WRITING
-            if self.row.operands.startswith("w") and name in CHECKING:
+            if OUTPUT in self.row.operands and name in CHECKING:
                 self.writes_operands = False
         else:
             self._read_value(role, word.tail(len(value) - len(attached)) if equals else None, name)
@@ -90,18 +91,18 @@ class OptionReader:
     def _read_value(self, role: str, attached: Word | None, name: str) -> None:
         """Take the value of an option: any text, a path of the workspace, or a file that is written."""
         argument = attached if attached is not None else (self.rest.pop(0) if self.rest else None)
-        if argument is not None and role == TEXT and self.row.takes_any_word:
+        if argument is not None and role == TEXT and ANY_WORDS in self.row.marks:
             return
         if argument is None or argument.may_split:
-            self.problem = f"{self.row.kind} with {name[:40]} whose value is known only when it runs"
+            self.problem = f"{self.row.name} with {name[:40]} whose value is known only when it runs"
         elif role == TEXT:
             return
-        elif role == INPUT:
+        elif role == READ:
             self.inputs.append(argument)
         elif role == OUTPUT and TEMPORARY.fullmatch(argument.value or ""):
             self.outputs.append(argument)
         elif argument.has_tilde or not is_inner_path(argument.value, self.root):
-            self.problem = f"{self.row.kind} with {name[:40]} that names a path outside of the workspace"
+            self.problem = f"{self.row.name} with {name[:40]} that names a path outside of the workspace"
         elif role == OUTPUT:
             self.outputs.append(argument)
         else:

@@ -6,43 +6,21 @@ import re
 from collections.abc import Sequence
 
 from controlplane.policy.effects import Effect
-from controlplane.policy.shell.command_kinds.rows.script_options import SCRIPT_OPTIONS
 from controlplane.policy.shell.command_kinds.words import (
     Arguments,
     CommandKind,
     is_inner_path,
     is_plain,
-    to_names,
 )
+from controlplane.policy.shell.table.load import load_table
+from controlplane.policy.shell.table.row import FLAG, TableRow
 from controlplane.policy.shell.word import Word
 
-RUNNERS = (
-    "npm run", "npm run-script", "pnpm run", "yarn run", "bun run", "mise run", "mise r", "composer run",
-    "npm", "pnpm", "yarn", "bun", "poe", "hatch run", "deno task", "lerna run",
-)  # fmt: skip
-# `yarn build` runs the script `build`, unless the program has a command of that name.
-SHORT = frozenset({"npm", "pnpm", "yarn", "bun", "poe"})
-NPM_SCRIPTS = frozenset({"test", "t", "start", "stop", "restart"})
-OWN_COMMANDS = to_names(
-    "access add adduser approve-builds audit bin bugs cache ci completion config create dedupe",
-    "deploy deprecate diff dist-tag dlx docs doctor edit env exec explain explore fetch find-dupes",
-    "fund get global help hook i import info init install install-test link list login logout ls npm",
-    "node org outdated owner pack patch ping pkg plugin pm policies prefix profile prune publish",
-    "query rebuild remove repl repo rm root run run-script search self-update server set setup",
-    "shrinkwrap star store team token un uninstall unlink unpublish unstar up update upgrade",
-    "upgrade-interactive version view why whoami workspace workspaces x",
-)
 SCRIPT_NAME = re.compile(r"[\w@][\w:.@-]{0,60}")
 OUTWARD = re.compile(
     r"(?:^|[:._-])(?:deploy|publish|release|push|upload|ship|prod(?:uction)?|migrate)", re.IGNORECASE
 )
 FILE_NAME = re.compile(r".*\.(?:[cm]?[jt]sx?|py|rb|pl|php|sh|bash|lua|exs?|R|jl|mjs)\Z")
-INTERPRETERS = (
-    "dart run", "deno run", "bun run", "python", "python2", "node", "ruby", "perl", "php", "tsx", "ts-node",
-    "bun", "lua", "Rscript", "julia", "elixir", "bash", "sh", "zsh", "dash", "swift", "dart",
-)  # fmt: skip
-CODE_OPTIONS = frozenset({"-c", "-e", "-E", "-p", "-pe", "-ne", "-r", "--eval", "--print", "-i"})
-_OPTIONS = {token.rstrip("=?:"): token[-1] == "=" for token in SCRIPT_OPTIONS.split()}
 
 
 def find_script(texts: Arguments) -> CommandKind | None:
@@ -52,19 +30,16 @@ def find_script(texts: Arguments) -> CommandKind | None:
 
 def _find_named(texts: Arguments) -> CommandKind | None:
     rest = [*texts.program.split(), *texts.values]
-    for runner in RUNNERS:
+    for runner, row in load_table().script_runners.items():
         words = runner.split()
         if rest[: len(words)] != words:
             continue
-        after = list(texts.words[len(words) - len(texts.program.split()) :])
-        before = _drop_options(after)
-        if before is None or not before:
-            continue
-        name = before[0].value or ""
-        if not SCRIPT_NAME.fullmatch(name) or (runner in SHORT and not _is_short_script(runner, name)):
+        after = _drop_options(texts.words[len(words) - len(texts.program.split()) :], row)
+        name = (after[0].value or "") if after else ""
+        if not SCRIPT_NAME.fullmatch(name) or not _is_script(runner, name):
             continue
         kind = f"{runner} {name}"
-        if not _has_known_arguments(before[1:], texts.root):
+        if not _has_known_arguments(after[1:], row, texts.root):
             return CommandKind("", Effect.UNKNOWN, f"{kind} with arguments that are not known")
         if OUTWARD.search(name):
             return CommandKind(
@@ -74,22 +49,26 @@ def _find_named(texts: Arguments) -> CommandKind | None:
     return None
 
 
-def _is_short_script(runner: str, name: str) -> bool:
-    return name in NPM_SCRIPTS if runner == "npm" else name not in OWN_COMMANDS
+def _is_script(runner: str, name: str) -> bool:
+    """Return whether a name is that of a script, and no command of the runner's own."""
+    words = load_table().words
+    if runner not in words["short_runners"]:
+        return True
+    return name in words["npm_scripts"] if runner == "npm" else name not in words["own_commands"]
 
 
-def _drop_options(words: list[Word]) -> list[Word] | None:
-    """Return the words without known options in front; None where another option stands there."""
+def _drop_options(words: Sequence[Word], row: TableRow) -> list[Word]:
+    """Return the words without known options in front; nothing where another option stands there."""
     rest = list(words)
     while rest and (rest[0].value or "").startswith("-"):
         name, equals, _ = (rest[0].value or "").partition("=")
-        if name not in _OPTIONS:
-            return None
-        rest = rest[2 if _OPTIONS[name] and not equals else 1 :]
+        if name not in row.options:
+            return []
+        rest = rest[1 if row.options[name] == FLAG or equals else 2 :]
     return rest
 
 
-def _has_known_arguments(words: Sequence[Word], root: str) -> bool:
+def _has_known_arguments(words: Sequence[Word], row: TableRow, root: str) -> bool:
     for word in words:
         value = word.value
         if value is None or word.has_tilde or word.may_split or not is_plain(value):
@@ -97,7 +76,7 @@ def _has_known_arguments(words: Sequence[Word], root: str) -> bool:
         name, _, attached = value.partition("=")
         if value == "--":
             continue
-        if value.startswith("-") and name not in _OPTIONS and not re.fullmatch(r"-[a-zA-Z]{1,3}", value):
+        if value.startswith("-") and name not in row.options and not re.fullmatch(r"-[a-zA-Z]{1,3}", value):
             return False
         if not is_inner_path(attached if value.startswith("-") and attached else value, root):
             return False
@@ -107,19 +86,17 @@ def _has_known_arguments(words: Sequence[Word], root: str) -> bool:
 def _find_interpreted(texts: Arguments) -> CommandKind | None:
     """Return the kind of `python scripts/x.py`; code in the call itself has none."""
     own = [*texts.program.split(), *texts.values]
-    name = next(
-        (name for name in INTERPRETERS if own[: len(name.split())] == name.split()),
-        "",
-    )
+    interpreters = load_table().interpreters
+    name = next((name for name in interpreters if own[: len(name.split())] == name.split()), "")
     if not name:
         return None
     rest = own[len(name.split()) :]
-    if not rest or rest[0] in CODE_OPTIONS or (rest[0] == "-" or rest[0] is None):
+    if not rest or rest[0] in (*interpreters[name].options, "-", None):
         return (
             CommandKind("", Effect.RUNS_CODE, f"{name} runs code that is given in the call") if rest else None
         )
     module = name == "python" and rest[0] == "-m" and len(rest) > 1 and re.fullmatch(r"[\w.]+", rest[1] or "")
-    script = rest[0]
+    script = rest[0] or ""
     if not module and not (FILE_NAME.match(script) and is_inner_path(script, texts.root)):
         return None
     kind = f"python -m {rest[1]}" if module else f"{name} {script}"

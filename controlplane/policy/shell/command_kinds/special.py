@@ -7,43 +7,28 @@ from collections.abc import Callable, Mapping, Sequence
 
 from controlplane.policy.effects import Effect
 from controlplane.policy.hosts import find_host
-from controlplane.policy.shell.command_kinds.words import Arguments, CommandKind, to_names
+from controlplane.policy.shell.command_kinds.words import Arguments, CommandKind
+from controlplane.policy.shell.table.load import load_table
+from controlplane.policy.shell.table.row import DATA, FLAG, FORM, METHOD, RAW, TEXT, WRITE, TableRow
 from controlplane.policy.shell.word import Word
 
-PRIVILEGED = (
-    "sudo doas su runas pkexec chroot mount umount dd mkfs fdisk parted shutdown reboot halt crontab at batch"
-    " iptables ufw sysctl insmod modprobe useradd usermod passwd visudo setcap nsenter unshare systemd-run"
-)
-RUN_GIVEN_CODE = (
-    "fish pwsh powershell nu osascript expect script watch parallel entr tclsh sqlite3 psql mysql"
-    " redis-cli mongosh gdb lldb strace screen nohup setsid"
-)
-
-GH_VALUES = to_names(
-    "-X --method -q --jq -t --template -H --header --hostname -f -F --field --raw-field --input --cache",
-    "-p --preview",
-)
-GH_FLAGS = frozenset({"--paginate", "--slurp", "-i", "--include", "--silent", "--verbose"})
-GH_SENDING = frozenset({"-f", "-F", "--field", "--raw-field", "--input"})
 GH_PATH = re.compile(r"/?(?:repos|orgs|users)/")
 READ_METHODS = frozenset({"GET", "HEAD"})
 
 
-def _find_privileged(texts: Arguments) -> CommandKind:
-    return CommandKind("", Effect.MACHINE, f"{texts.program} changes the machine or runs with other rights")
+def _find_program(texts: Arguments) -> CommandKind | None:
+    """Return the effect of a program that has it with any arguments."""
+    row = load_table().programs.get(texts.program)
+    return CommandKind("", row.effect, f"{texts.program} {row.why}") if row is not None else None
 
 
-def _find_mount(texts: Arguments) -> CommandKind:
+def _find_mount(texts: Arguments) -> CommandKind | None:
     """Return that `mount` without arguments lists what is mounted."""
     if all(value == "-l" for value in texts.values):
         return CommandKind("mount", Effect.READS, "only looks")
-    return _find_privileged(texts)
+    return _find_program(texts)
 
 
-CLONE_FLAGS = to_names(
-    "-q --quiet -v --verbose --progress --single-branch --no-single-branch --no-tags -n --no-checkout"
-)
-CLONE_VALUES = to_names("--depth -b --branch --filter --shallow-since -o --origin")
 # Not `ext::…`, which is a command, and no folder of this machine.
 CLONE_ADDRESS = re.compile(
     r"(?:https?://|ssh://(?:git@)?|git@)(?P<host>[A-Za-z0-9][\w.-]*(?::\d+(?=/))?)[:/](?P<path>[\w./~+-]+)"
@@ -52,7 +37,7 @@ CLONE_ADDRESS = re.compile(
 
 def _find_git(texts: Arguments) -> CommandKind | None:
     """Return `git clone HOST`, which fills a folder that is new; the table knows the rest of git."""
-    operands: list[Word] = []
+    row, operands = load_table().special["git clone"], list[Word]()
     rest = list(texts.words[1:])
     while rest and texts.values[0] == "clone":
         word = rest.pop(0)
@@ -61,9 +46,9 @@ def _find_git(texts: Arguments) -> CommandKind | None:
         name, equals, _ = word.value.partition("=")
         if not name.startswith("-"):
             operands.append(word)
-        elif name in CLONE_VALUES and not equals and rest and not rest[0].may_split:
+        elif row.options.get(name) == TEXT and not equals and rest and not rest[0].may_split:
             rest.pop(0)
-        elif name not in (CLONE_VALUES if equals else CLONE_FLAGS):
+        elif row.options.get(name) != (TEXT if equals else FLAG):
             return None
     return _name_clone(*operands) if 1 <= len(operands) <= 2 else None
 
@@ -80,18 +65,14 @@ def _name_clone(address: Word, folder: Word | None = None) -> CommandKind | None
     )
 
 
-def _find_given_code(texts: Arguments) -> CommandKind:
-    return CommandKind("", Effect.RUNS_CODE, f"{texts.program} runs what it is given")
-
-
 def _find_ssh(texts: Arguments) -> CommandKind:
     """Return `ssh HOST`: whatever runs there runs there. Options that run something here have no kind."""
-    rest = list(texts.values)
+    rest, options = list(texts.values), load_table().special["ssh"].options
     while rest and rest[0] and rest[0].startswith("-"):
         option = rest.pop(0) or ""
-        if option in {"-p", "-l", "-i"} and rest:
+        if options.get(option) == TEXT and rest:
             rest.pop(0)
-        elif option not in {"-q", "-T", "-t", "-tt", "-v", "-C", "-4", "-6"}:
+        elif options.get(option) != FLAG:
             return CommandKind("", Effect.SENDS, f"ssh with {option[:20]} is not known")
     host = rest[0] if rest else None
     if not host or not re.fullmatch(r"[\w.@-]+", host):
@@ -106,23 +87,9 @@ def _find_tmux(texts: Arguments) -> CommandKind | None:
     return None
 
 
-CURL_FLAGS = to_names(
-    "-s -S -f -k -I -i -v -g -N -4 -6 -L -G -# --silent --show-error --fail --fail-with-body --insecure",
-    "--head --include --verbose --no-buffer --compressed --globoff --location --get --http1.1 --http2",
-    "--progress-bar",
-)
-CURL_TEXTS = to_names(
-    "-H --header -A --user-agent -e --referer -m --max-time --connect-timeout --retry --retry-delay -w",
-    "--write-out --max-redirs --retry-max-time -u --user",
-)
-CURL_FORMS = to_names("-F --form")
-CURL_RAW = to_names("--data-raw --form-string")  # no sign in these stands for a file
-CURL_DATA = to_names("-d --data --data-binary --data-urlencode --json") | CURL_RAW | CURL_FORMS
-CURL_METHOD, CURL_OUTPUT = to_names("-X --request"), to_names("-o --output")
-CURL_VALUES = CURL_TEXTS | CURL_DATA | CURL_METHOD | CURL_OUTPUT
 # Signs behind which a value names a file to read, wherever they stand in it.
-CURL_FILE_SIGNS = {**dict.fromkeys(CURL_FORMS, "@<;"), "--data-urlencode": "@"}
-CURL_METHODS = {**dict.fromkeys(to_names("-I --head"), "HEAD"), **dict.fromkeys(to_names("-G --get"), "GET")}
+CURL_FILE_SIGNS = {"-F": "@<;", "--form": "@<;", "--data-urlencode": "@"}
+CURL_METHODS = {"-I": "HEAD", "--head": "HEAD", "-G": "GET", "--get": "GET"}
 
 
 def find_curl_kind(words: tuple[Word, ...], root: str) -> CommandKind | None:
@@ -131,19 +98,21 @@ def find_curl_kind(words: tuple[Word, ...], root: str) -> CommandKind | None:
 
 def _find_curl(texts: Arguments) -> CommandKind | None:
     """Return `curl METHOD HOST` for one address and plain options; what reads a file has no kind."""
-    options = _read_curl(texts.words)
+    row = load_table().special["curl"]
+    options = _read_curl(texts.words, row)
     if options is None:
         return None
     methods: list[str] = []
     for name, word in options:
+        role = row.options.get(name)
         methods += [CURL_METHODS[name]] if name in CURL_METHODS else []
-        methods += [(word.value or "").upper()] if name in CURL_METHOD else []
-        methods += ["POST"] if name in CURL_DATA else []
-    outputs = tuple(word for name, word in options if name in CURL_OUTPUT)
+        methods += [(word.value or "").upper()] if role == METHOD else []
+        methods += ["POST"] if role in {DATA, FORM, RAW} else []
+    outputs = tuple(word for name, word in options if row.options.get(name) == WRITE)
     return _name_request(methods, [word.value or "" for name, word in options if not name], outputs)
 
 
-def _read_curl(words: Sequence[Word]) -> list[tuple[str, Word]] | None:
+def _read_curl(words: Sequence[Word], row: TableRow) -> list[tuple[str, Word]] | None:
     """Return each option with its value, and each address with no name; None where one is not known."""
     found: list[tuple[str, Word]] = []
     rest = list(words)
@@ -156,25 +125,26 @@ def _read_curl(words: Sequence[Word]) -> list[tuple[str, Word]] | None:
         is_long = text.startswith("--")
         names = [text] if is_long else [f"-{letter}" for letter in text[1:]] or ["-"]
         for index, name in enumerate(names):
-            if name in CURL_FLAGS:
+            role = row.options.get(name)
+            if role == FLAG:
                 found.append((name, word))
                 continue
             attached = "" if is_long else text[index + 2 :]
             value = word.tail(index + 2) if attached else (rest.pop(0) if rest else None)
-            if name not in CURL_VALUES or value is None or not _is_curl_text(name, value):
+            if role is None or value is None or not _is_curl_text(name, role, value):
                 return None
             found.append((name, value))
             break
     return found
 
 
-def _is_curl_text(name: str, word: Word) -> bool:
+def _is_curl_text(name: str, role: str, word: Word) -> bool:
     """Return whether a value is a text, and no file to read or write: `@file`, `%output{file}`."""
     text = word.value
     if text is None or word.has_wildcard or word.has_tilde or "%output" in text:
         return False
     signs = CURL_FILE_SIGNS.get(name, "")
-    return name in CURL_RAW or not (text.startswith("@") or any(sign in text for sign in signs))
+    return role == RAW or not (text.startswith("@") or any(sign in text for sign in signs))
 
 
 def _name_request(methods: list[str], addresses: list[str], outputs: tuple[Word, ...]) -> CommandKind | None:
@@ -195,17 +165,10 @@ def _find_gh(texts: Arguments) -> CommandKind | None:
         return _find_gh_api([_fill_path(word) for word in texts.words[1:]])
     known = [value for value in values[:2] if value and re.fullmatch(r"[a-z][a-z-]*", value)]
     action = known[1] if len(known) > 1 else ""
-    if action in GH_CHANGES:
+    if action in load_table().words["forge_changes"]:
         kind = f"gh {known[0]} {action}"
         return CommandKind(kind, Effect.SENDS, "changes something on the forge")
     return None
-
-
-GH_CHANGES = to_names(
-    "create edit close merge comment review reopen ready delete lock unlock pin unpin rerun cancel",
-    "enable disable upload set remove transfer rename archive fork sync item-add item-edit",
-    "item-create note approve update run",
-)
 
 
 def _fill_path(word: Word) -> str | None:
@@ -216,7 +179,7 @@ def _fill_path(word: Word) -> str | None:
 
 def _find_gh_api(values: list[str | None]) -> CommandKind:
     method, sends, paths, fields = "", False, [], []
-    rest = list(values)
+    rest, options = list(values), load_table().special["gh api"].options
     while rest:
         value = rest.pop(0)
         if value is None:
@@ -224,14 +187,14 @@ def _find_gh_api(values: list[str | None]) -> CommandKind:
         name, equals, attached = value.partition("=")
         if not value.startswith("-"):
             paths.append(value)
-        elif name in GH_FLAGS:
+        elif options.get(name) == FLAG:
             continue
         elif value.startswith("-X") and len(value) > 2:
             method = value[2:].lstrip("=")
-        elif name in GH_VALUES:
+        elif name in options:
             argument = attached if equals else (rest.pop(0) if rest else None)
-            method = (argument or "?") if name in {"-X", "--method"} else method
-            sends |= name in GH_SENDING
+            method = (argument or "?") if options[name] == METHOD else method
+            sends |= options[name] == DATA
             fields.append(argument or "@")
         else:
             return CommandKind("", Effect.SENDS, f"gh api with {name[:20]} is not known")
@@ -258,8 +221,6 @@ def _find_graphql(fields: list[str]) -> CommandKind:
 
 
 SPECIAL_PROGRAMS: Mapping[str, Callable[[Arguments], CommandKind | None]] = {
-    **dict.fromkeys(PRIVILEGED.split(), _find_privileged),
-    **dict.fromkeys(RUN_GIVEN_CODE.split(), _find_given_code),
     "mount": _find_mount,
     "git": _find_git,
     "ssh": _find_ssh,
@@ -267,3 +228,8 @@ SPECIAL_PROGRAMS: Mapping[str, Callable[[Arguments], CommandKind | None]] = {
     "tmux": _find_tmux,
     "curl": _find_curl,
 }
+
+
+def find_special(texts: Arguments) -> CommandKind | None:
+    """Return the kind of a command whose program has rules of its own."""
+    return SPECIAL_PROGRAMS.get(texts.program, _find_program)(texts)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from controlplane.policy.shell.options import ParsedOptions, build_spec
-from controlplane.policy.shell.program_call import Program, ProgramCall, record_operands
+from controlplane.policy.shell.options import ParsedOptions
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
@@ -22,12 +22,12 @@ REDIRECTS = re.compile(r">|(?<!\|)\|(?!\|)|\|\|\|")  # but not `||`
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
-def _awk(call: ProgramCall, parsed: ParsedOptions) -> None:
+def run_awk(call: ProgramCall, parsed: ParsedOptions) -> None:
     if not parsed.operands:
         raise UnclearCommandError("awk without a program")
     program, *files = parsed.operands
     check_program(program)
-    record_operands(call, [file for file in files if not ASSIGNMENT.match(file.prefix)], "r*")
+    call.read_all(file for file in files if not ASSIGNMENT.match(file.prefix))
 
 
 def check_program(program: Word) -> None:
@@ -46,6 +46,3 @@ def check_program(program: Word) -> None:
     actions = CONDITION.sub("", code[code.find("{") :] if "{" in code else "")
     if UNSAFE_NAMES.search(text) or REDIRECTS.search(actions):
         raise UnclearCommandError("the awk program may write or run something", span)
-
-
-AWK = Program(build_spec("-F= -v= --field-separator= --assign=", "-*"), _awk)

@@ -7,18 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from controlplane.policy.shell.lexical_path import change_directory, is_inside
-from controlplane.policy.shell.options import build_spec
 from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.wrappers import ShellCommand
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.shells import DASH
 from controlplane.policy.shell.state import CommandOutcome
+from controlplane.policy.shell.table.load import load_table
 from controlplane.policy.shell.variables import check_inert
 from controlplane.policy.shell.word import Word
 
-CD_OPTIONS = build_spec("-L", "-*", marks="option_safe")
-READ_OPTIONS = build_spec("-rs -p= -t= -n= -N= -d= -u= -a=", "-*")
-MAPFILE_OPTIONS = build_spec("-t -n= -s= -d= -u=", "-*")
 NAME = re.compile(r"[A-Za-z_]\w*")
 STACK_ENTRY = re.compile(r"\+\d+")
 SET_FLAGS = re.compile(r"[-+]([eux]+o?|o)")
@@ -26,7 +23,7 @@ SET_OPTION_NAMES = frozenset({"pipefail", "errexit", "nounset", "xtrace"})
 
 
 def _cd(call: ProgramCall) -> CommandOutcome:
-    operands = call.parse_options(CD_OPTIONS).operands
+    operands = call.parse_options(load_table().special["cd"]).operands
     if len(operands) > 1:
         raise UnclearCommandError("cd with several directories")
     target = operands[0] if operands else Word("~", "~", *call.span, has_tilde=True)
@@ -57,7 +54,7 @@ def _exist_for_certain(call: ProgramCall, directories: tuple[str, ...] | None) -
 
 
 def _pushd(call: ProgramCall) -> CommandOutcome:
-    operands = call.parse_options(CD_OPTIONS).operands
+    operands = call.parse_options(load_table().special["cd"]).operands
     if len(operands) != 1 or operands[0].prefix.startswith("+"):
         raise UnclearCommandError("the directory stack is not known")
     current = call.state.directories
@@ -91,13 +88,13 @@ def _jump(call: ProgramCall) -> CommandOutcome:
 
 def _read(call: ProgramCall) -> CommandOutcome:
     """Run `read NAME…`. `read 'a[$(cmd)]'` runs cmd, so only plain names are allowed."""
-    parsed = call.parse_options(READ_OPTIONS)
+    parsed = call.parse_options(load_table().special["read"])
     return _fill_variables(call, (*parsed.operands, *parsed.values("-a")))
 
 
 def _mapfile(call: ProgramCall) -> CommandOutcome:
     """Run `mapfile NAME`; its option `-C`, which runs a command, is not known."""
-    return _fill_variables(call, call.parse_options(MAPFILE_OPTIONS).operands)
+    return _fill_variables(call, call.parse_options(load_table().special["mapfile"]).operands)
 
 
 def _fill_variables(call: ProgramCall, names: Sequence[Word]) -> CommandOutcome:

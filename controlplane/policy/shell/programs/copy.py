@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from controlplane.policy.paths.raw_path import PatternUse
-from controlplane.policy.shell.options import ParsedOptions, build_spec
-from controlplane.policy.shell.program_call import Program, ProgramCall
+from controlplane.policy.shell.options import ParsedOptions
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.mkdir import make_directory, make_parents
+from controlplane.policy.shell.programs.roles import Handler
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 DIRECTORY = ("-t", "--target-directory")
 EXACT = ("-T", "--no-target-directory")
-RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
-KEEPS_LINKS = (*RECURSIVE, "-d", "-P", "--no-dereference")
+KEEPS_LINKS = ("-d", "-P", "--no-dereference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,14 @@ def _add_directories(call: ProgramCall, word: Word) -> None:
 
 def _cp(call: ProgramCall, parsed: ParsedOptions) -> None:
     route = parse_route(call, parsed)
-    is_recursive = parsed.has(*RECURSIVE)
+    is_recursive = parsed.has(*parsed.row.recursive)
     for source in route.sources:
         # A file copied by `cp -r` is one write; only a directory makes everything below the target one.
         recursive = is_recursive and _may_be_directory(call, source)
         call.read(source, recursive=recursive)
         for path in call.list_filtered([source], "") if recursive else ():
             call.recorder.add_pattern(path, PatternUse.COPY)
-        may_link = parsed.has(*KEEPS_LINKS)
+        may_link = is_recursive or parsed.has(*KEEPS_LINKS)
         write_destination(call, route, source, recursive=recursive, may_link=may_link)
     if is_recursive:
         _add_directories(call, route.destination)
@@ -163,34 +163,4 @@ def _install(call: ProgramCall, parsed: ParsedOptions) -> None:
         write_destination(call, route, source, recursive=False, may_link=False)
 
 
-COPIERS: Mapping[str, Program] = {
-    "cp": Program(
-        build_spec(
-            "-adfinprRLPHTuvx -t= --archive --force --interactive --no-clobber --no-dereference "
-            "--dereference --preserve? --recursive --update? --verbose --target-directory= "
-            "--no-target-directory --one-file-system --reflink? --sparse="
-        ),
-        _cp,
-    ),
-    "mv": Program(
-        build_spec(
-            "-finTuv -t= --force --interactive --no-clobber --update? --verbose --target-directory= "
-            "--no-target-directory"
-        ),
-        _mv,
-    ),
-    "ln": Program(
-        build_spec(
-            "-sfinLPTv -t= --symbolic --force --interactive --no-dereference --logical --physical --verbose "
-            "--target-directory= --no-target-directory"
-        ),
-        _ln,
-    ),
-    "install": Program(
-        build_spec(
-            "-cCdDpTv -m= -o= -g= -t= --directory --mode= --owner= --group= --preserve-timestamps "
-            "--target-directory= --no-target-directory --verbose --compare"
-        ),
-        _install,
-    ),
-}
+COPIERS: Mapping[str, Handler] = {"cp": _cp, "mv": _mv, "ln": _ln, "install": _install}

@@ -9,113 +9,24 @@ from fnmatch import fnmatchcase
 from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.shell.lexical_path import CommandPath, is_inside
 from controlplane.policy.shell.program_call import ProgramCall
-from controlplane.policy.shell.programs.registry import PROGRAMS, program_name, run_with_file_names
+from controlplane.policy.shell.programs.registry import (
+    load_programs,
+    program_name,
+    run_with_file_names,
+)
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome
+from controlplane.policy.shell.table.load import load_table
+from controlplane.policy.shell.table.row import FLAG, READ, WRITE
 from controlplane.policy.shell.wildcards import find_below, regex_to_glob
 from controlplane.policy.shell.word import Word, to_any_file_name
 
-WITHOUT_VALUE = frozenset(
-    [
-        "-print",
-        "-print0",
-        "-prune",
-        "-depth",
-        "-d",
-        "-empty",
-        "-ls",
-        "-true",
-        "-false",
-        "-readable",
-        "-writable",
-        "-executable",
-        "-not",
-        "-a",
-        "-o",
-        "-and",
-        "-or",
-        "-nouser",
-        "-nogroup",
-        "-noleaf",
-        "-mount",
-        "-xdev",
-        "-daystart",
-        "-follow",
-        "-quit",
-        "-warn",
-        "-nowarn",
-        "-ignore_readdir_race",
-        "!",
-        "(",
-        ")",
-        ",",
-    ]
-)
-TESTS_WITH_VALUE = frozenset(
-    [
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-iwholename",
-        "-regex",
-        "-iregex",
-        "-regextype",
-        "-type",
-        "-xtype",
-        "-size",
-        "-mtime",
-        "-mmin",
-        "-atime",
-        "-amin",
-        "-ctime",
-        "-cmin",
-        "-perm",
-        "-user",
-        "-group",
-        "-uid",
-        "-gid",
-        "-links",
-        "-inum",
-        "-maxdepth",
-        "-mindepth",
-        "-printf",
-        "-fstype",
-        "-used",
-        "-lname",
-        "-ilname",
-        "-newermt",
-        "-newerat",
-        "-newerct",
-    ]
-)
+OPERATORS = frozenset({"!", "(", ")", ","})
 NAME_TESTS = frozenset(
     ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"]
 )
-FILE_TESTS = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
-OUTPUT_ACTIONS = {"-fprint": 1, "-fprint0": 1, "-fls": 1, "-fprintf": 2}  # number of values
 GLOBAL_OPTIONS = frozenset({"-H", "-L", "-P"})
 PLACEHOLDER = "{}"
-# Readers that are not `option_safe`, but take their files last, where `{}` stands.
-NAMED_READERS = frozenset(
-    {
-        "file",
-        "jq",
-        "awk",
-        "gawk",
-        "mawk",
-        "sed",
-        "diff",
-        "zcat",
-        "rg",
-        "sort",
-        "strings",
-        "tree",
-        "less",
-        "more",
-    }
-)
 RM_OPTIONS = frozenset({"-f", "-r", "-rf", "-fr", "-v", "--"})
 FOLLOW_OPTIONS = frozenset({"-H", "-L", "-follow"})
 
@@ -227,27 +138,37 @@ def _expression(call: ProgramCall, words: list[Word]) -> bool:
                 deletes = True
             else:
                 _run_on_matches(call, [*command[:1], *map(_to_file_name, command[1:])])
-        elif word.value in FILE_TESTS:
-            call.read(_take_value(remaining, word))
-        elif word.value in OUTPUT_ACTIONS:
-            call.write(_take_value(remaining, word))
-            for _ in range(OUTPUT_ACTIONS[word.value] - 1):
-                _take_value(remaining, word)
-        elif word.value in TESTS_WITH_VALUE:
-            _check_value(_take_value(remaining, word))
-        elif word.value not in WITHOUT_VALUE:
-            raise UnclearCommandError("find runs a program, or its action is not known", word.span)
+        elif word.value not in OPERATORS:
+            _record_test(call, word, remaining)
     return deletes
+
+
+def _record_test(call: ProgramCall, word: Word, remaining: Iterator[Word]) -> None:
+    """Record the file that a test or an action names."""
+    role = load_table().special["find"].options.get(word.value or "")
+    if role is None:
+        raise UnclearCommandError("find runs a program, or its action is not known", word.span)
+    value = None if role == FLAG else _take_value(remaining, word)
+    if value is None:
+        return
+    if role == READ:
+        call.read(value)
+    elif role == WRITE:
+        call.write(value)
+        if word.value == "-fprintf":
+            _take_value(remaining, word)
+    else:
+        _check_value(value)
 
 
 def _run_on_matches(call: ProgramCall, words: list[Word]) -> None:
     """Run `-exec`. The names that find passes begin with a root, so they are never options."""
     name = program_name(words[0].value or "") if words else ""
-    if name not in NAMED_READERS:
+    if name not in load_table().words["takes_files_last"]:
         run_with_file_names(call, words)
         return
     call.recorder.reads_listed = True
-    PROGRAMS[name].record_effects(replace(call, name=name, args=tuple(words[1:])))
+    load_programs()[name].record_effects(replace(call, name=name, args=tuple(words[1:])))
 
 
 def _take_command(remaining: Iterator[Word], word: Word) -> Iterator[Word]:

@@ -10,16 +10,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from controlplane.policy.shell.options import build_spec, parse_options
-from controlplane.policy.shell.program_call import ProgramCall, record_operands
+from controlplane.policy.shell.options import parse_options
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.table.load import load_table
 from controlplane.policy.shell.word import Word
 
-JQ = build_spec(
-    "-ncrRsSjaCMeV --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys "
-    "--join-output --ascii-output --color-output --monochrome-output --exit-status --tab --indent= --seq "
-    "--stream --unbuffered"
-)
 VALUES = frozenset({"--arg", "--argjson"})  # a name and a value
 FILES = frozenset({"--slurpfile", "--rawfile"})  # a name and a file
 # The path may have a format (`import @text "secret"`); `modulemeta` takes it from the filter.
@@ -29,14 +25,14 @@ IMPORTS = re.compile(r"""(?<![.\w$"'])(?:import|include)\s*["#@]|\bmodulemeta\b"
 def run_jq(call: ProgramCall) -> None:
     if any(word.value == "--" for word in call.args):
         raise UnclearCommandError("which words jq takes for files is not clear", call.span)
-    parsed = parse_options(list(_without_pairs(call)), JQ)
+    parsed = parse_options(list(_without_pairs(call)), load_table().files["jq"])
     program, files = parsed.operands[:1], parsed.operands[1:]
     for word in program:
         if word.has_wildcard and word.prefix.startswith("."):  # an unquoted `.[0]` may expand to hidden files
             call.read(word)
         elif word.value is None or word.has_wildcard or word.is_file_name or IMPORTS.search(word.value):
             raise UnclearCommandError("a jq program that may read other files", word.span)
-    record_operands(call, files, "r*")
+    call.read_all(files)
 
 
 def _without_pairs(call: ProgramCall) -> Iterator[Word]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from controlplane.policy.shell.options import ParsedOptions, build_spec
-from controlplane.policy.shell.program_call import Program, ProgramCall
+from controlplane.policy.shell.options import ParsedOptions
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
@@ -32,7 +32,7 @@ def find_new_name(text: str) -> tuple[str, bool] | None:
     return match["path"] or f"{FOLDER}/{NEW_NAME}", match["folder"] is not None
 
 
-def _mktemp(call: ProgramCall, parsed: ParsedOptions) -> None:
+def run_mktemp(call: ProgramCall, parsed: ParsedOptions) -> None:
     if len(parsed.operands) > 1:
         raise UnclearCommandError("mktemp with several templates")
     folders = parsed.values("-p")
@@ -48,6 +48,3 @@ def _mktemp(call: ProgramCall, parsed: ParsedOptions) -> None:
     call.write(
         replace(template, value=path, prefix=path), "folder" if parsed.has("-d", "--directory") else "write"
     )
-
-
-MKTEMP = Program(build_spec("-dqt -p= --directory --quiet", "-*"), _mktemp)

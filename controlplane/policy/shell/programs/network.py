@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Mapping
 
 from controlplane.policy.shell.command_kinds import special
-from controlplane.policy.shell.options import ParsedOptions, build_spec
-from controlplane.policy.shell.program_call import CustomProgram, KnownProgram, ProgramCall
+from controlplane.policy.shell.options import ParsedOptions
+from controlplane.policy.shell.program_call import ProgramCall
+from controlplane.policy.shell.programs.roles import CustomProgram
 from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
+from controlplane.policy.shell.table.load import load_table
 from controlplane.policy.shell.word import Word
 
 
@@ -41,15 +43,6 @@ def _try_write(call: ProgramCall, word: Word) -> None:
         call.write(word)
 
 
-# For requests to a server on this machine, as in development. Left out on purpose: `-K`, `-c`, `-d`, `-T`
-# and the like, which read settings, send or store files; and `-L`, which follows the server to any address.
-LOCAL_REQUEST_OPTIONS = build_spec(
-    "-sSfkIivgN46 -H= -A= -e= -m= -w= -X= -o=w --silent --show-error --fail --fail-with-body "
-    "--insecure --head --include --verbose --no-buffer --compressed --globoff --header= --user-agent= "
-    "--referer= --max-time= --connect-timeout= --retry= --retry-delay= --retry-connrefused --request= "
-    "--write-out= --output=w --http1.1 --http2",
-    "-*",
-)
 BYTE = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 LOCAL_URL = re.compile(
     rf"(https?://)?(localhost|127(\.{BYTE}){{3}}|\[::1\]|0\.0\.0\.0)(:\d+)?([/?][^@]*)?", re.ASCII
@@ -68,7 +61,7 @@ def _curl(call: ProgramCall) -> None:
 
 def _record_local_request(call: ProgramCall) -> bool:
     try:
-        parsed = call.parse_options(LOCAL_REQUEST_OPTIONS)
+        parsed = call.parse_options(load_table().files["curl"])
     except UnclearCommandError:
         return False
     files = parsed.values("-o", "--output")
@@ -91,7 +84,7 @@ def _is_local_request(parsed: ParsedOptions) -> bool:
     )
 
 
-NETWORK_PROGRAMS: Mapping[str, KnownProgram] = {
+NETWORK_PROGRAMS: Mapping[str, CustomProgram] = {
     "curl": CustomProgram(_curl, "runs"),
     "wget": CustomProgram(_record_values("-O", "--output-document"), "runs"),
     "rsync": CustomProgram(_copy_to_last, "runs"),

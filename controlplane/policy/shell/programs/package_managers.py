@@ -11,83 +11,17 @@ writes the log that .npmrc names.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from controlplane.policy.shell.options import OptionSpec, build_spec, parse_options
-from controlplane.policy.shell.program_call import CustomProgram, KnownProgram, ProgramCall, record_operands
+from controlplane.policy.shell.options import parse_options
+from controlplane.policy.shell.program_call import ProgramCall
+from controlplane.policy.shell.programs.roles import record_operands
 from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
+from controlplane.policy.shell.table.load import load_table
 from controlplane.policy.shell.word import Word
 
-NPM_LIST_OPTIONS = (
-    "-alg --all --long --json --parseable --depth= --global --prod --production --dev --omit= "
-    "--include= --only="
-)
-
-QUERIES: Mapping[str, Mapping[str, OptionSpec]] = {
-    "npm": {
-        **dict.fromkeys(
-            ("ls", "list", "ll", "la", "outdated", "why", "explain"), build_spec(NPM_LIST_OPTIONS, "-*")
-        ),
-        **dict.fromkeys(
-            ("view", "info", "show", "root", "prefix", "bin"), build_spec("-g --json --global", "-*")
-        ),
-    },
-    "pip": {
-        "list": build_spec("-olv --outdated --format= --local --user --not-required --editable", ""),
-        "show": build_spec("-fv --files --verbose", "-*"),
-        "freeze": build_spec("-l --all --local --user --exclude-editable", ""),
-        "check": build_spec("", ""),
-    },
-    "docker": {
-        "ps": build_spec("-aqnls -f= --all --filter= --format= --no-trunc --quiet", ""),
-        "images": build_spec("-aq -f= --all --filter= --format= --no-trunc --quiet --digests", "-*"),
-        "version": build_spec("-f= --format=", ""),
-        "logs": build_spec("-ft -n= --details --follow --timestamps --since= --tail= --until=", "-*"),
-        "inspect": build_spec("-s -f= --format= --size --type=", "-*"),
-    },
-}
-ALIASES = {"pip3": "pip"}
 REGISTRY_QUERIES = frozenset({"view", "info", "show"})
 PACKAGE = re.compile(r"(@[\w.~-]+/)?[\w.~-]+(@[\w.~^<>=*|-]+)?", re.ASCII)
-VERSION_WORDS = {
-    "-V": "python python2 python3 pip pip3 ruff uv",
-    "-v": "node npm ruby perl php deno bun tsc gcc clang make",
-    "-version": "java javac",
-    "version": "docker terraform helm",
-    "run": "npm",  # without a script, it lists them
-}
-WITH_VERSION_OPTION = frozenset(
-    [
-        "node",
-        "npm",
-        "deno",
-        "bun",
-        "python",
-        "python2",
-        "python3",
-        "pip",
-        "pip3",
-        "ruby",
-        "gem",
-        "perl",
-        "php",
-        "java",
-        "javac",
-        "gcc",
-        "g++",
-        "clang",
-        "make",
-        "cmake",
-        "git",
-        "docker",
-        "tsc",
-        "ruff",
-        "mypy",
-        "uv",
-        "terraform",
-        "helm",
-    ]
-)
 
 
 def _check_packages(operands: Sequence[Word]) -> None:
@@ -113,21 +47,15 @@ def run_query(call: ProgramCall) -> None:
     words = [word.value for word in call.args]
     if call.name == "npm" and words not in (["--version"], ["-v"]):
         _check_npmrc(call)
-    if len(words) == 1 and (
-        words[0] == "--version" or call.name in VERSION_WORDS.get(words[0] or "", "").split()
-    ):
+    table = load_table()
+    if len(words) == 1 and call.name in table.words.get(f"asks {words[0]}", ()):
         return
-    subcommands = QUERIES.get(ALIASES.get(call.name, call.name), {})
-    spec = subcommands.get(words[0] or "") if words else None
-    if spec is None:
+    manager = "pip" if call.name == "pip3" else call.name
+    row = table.files.get(f"{manager} {words[0]}") if words else None
+    if row is None:
         raise UnknownUsageError(f"what this {call.name} command changes is not known")
-    parsed = parse_options(call.args[1:], spec)
+    parsed = parse_options(call.args[1:], row)
     if call.name == "npm" and words[0] in REGISTRY_QUERIES:
         _check_packages(parsed.operands[:1])
-    record_operands(call, parsed.operands, spec.operands)
+    record_operands(call, parsed)
     call.read_cwd()
-
-
-PACKAGE_MANAGERS: Mapping[str, KnownProgram] = dict.fromkeys(
-    WITH_VERSION_OPTION | QUERIES.keys() | ALIASES.keys(), CustomProgram(run_query, "runs")
-)

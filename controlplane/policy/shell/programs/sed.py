@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controlplane.policy.shell.options import ParsedOptions, build_spec
-from controlplane.policy.shell.program_call import DEVICES, Program, ProgramCall
+from controlplane.policy.shell.options import ParsedOptions
+from controlplane.policy.shell.program_call import DEVICES, ProgramCall
 from controlplane.policy.shell.programs.sed_script import Script, scan_script
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 IN_PLACE = ("-i", "--in-place")
-SED = build_spec(
-    "-nErsuz -e= -l= -i? --quiet --silent --regexp-extended --separate --unbuffered --null-data --posix "
-    "--sandbox --debug --expression= --line-length= --in-place?",
-    "-*",
-)
 
 
-def _sed(call: ProgramCall, parsed: ParsedOptions) -> None:
+def run_sed(call: ProgramCall, parsed: ParsedOptions) -> None:
     scripts, files = _split(parsed)
     for script in scripts:
         _record_script(call, script)
@@ -73,6 +68,3 @@ def _write_backup(call: ProgramCall, file: Word, suffix: str | None) -> None:
     if suffix is None or "*" in suffix or "/" in suffix or file.value is None:
         raise UnclearCommandError("the name of the backup file is not clear", span)
     call.write(replace(file, value=file.value + suffix))
-
-
-SED_PROGRAM = Program(SED, _sed)

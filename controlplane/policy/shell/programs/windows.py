@@ -7,86 +7,44 @@ whole; the rest is split into words and compared with a table.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
-from controlplane.policy.shell.program_call import CustomProgram, KnownProgram, ProgramCall
+from controlplane.policy.shell.program_call import ProgramCall
+from controlplane.policy.shell.programs.roles import CustomProgram
 from controlplane.policy.shell.result import Span, UnclearCommandError
+from controlplane.policy.shell.table.load import load_table
+from controlplane.policy.shell.table.row import FLAG, READ, READS_CWD
 from controlplane.policy.shell.word import Word
 
-FLAG, VALUE, FILE = "flag", "value", "file"
-# Parameters in lower case; the word behind the name is the role of arguments without a parameter.
-TABLE = """
-get-content      file  -path=file -literalpath=file -totalcount=value -head=value -tail=value
-                       -encoding=value -raw
-get-childitem    file  -path=file -literalpath=file -filter=value -include=value -exclude=value -depth=value
-                       -recurse -force -file -name -directory -hidden
-get-item         file  -path=file -literalpath=file -force
-test-path        file  -path=file -literalpath=file -pathtype=value
-resolve-path     file  -path=file -literalpath=file
-get-location     none
-get-date         none  -format=value
-select-string    none  -path=file -literalpath=file -pattern=value -context=value -simplematch
-                       -casesensitive -list
-select-object    none  -first=value -last=value -skip=value -unique
-measure-object   none  -line -word -character
-sort-object      value -descending -unique
-write-output     value
-"""
-ALIASES = {
-    "powershell": {
-        "gc": "get-content",
-        "cat": "get-content",
-        "type": "get-content",
-        "gci": "get-childitem",
-        "ls": "get-childitem",
-        "dir": "get-childitem",
-        "gl": "get-location",
-        "pwd": "get-location",
-        "sls": "select-string",
-        "select": "select-object",
-        "measure": "measure-object",
-        "sort": "sort-object",
-        "echo": "write-output",
-    },
-    "cmd": {"type": "get-content", "dir": "get-childitem", "echo": "write-output"},
-}
-READS_CWD = frozenset({"get-childitem"})
 # Characters without a meaning of their own in either shell, in quotes or not.
 TOKEN = re.compile(r"""'([\w .,:/\\=+*?-]*)'|"([\w .,:/\\=+*?-]*)"|([\w.,:/\\=+*?-]+)""")
 SEPARATOR = re.compile(r"[ \t]*[|][ \t]*|[ \t]+")
 
 
-def _parse_table() -> dict[str, dict[str, str]]:
-    table: dict[str, dict[str, str]] = {}
-    for entry in re.split(r"\n(?=\S)", TABLE.strip()):
-        name, unquoted, *parameters = entry.split()
-        pairs = (parameter.partition("=") for parameter in parameters)
-        table[name] = {"": unquoted} | {key: role or FLAG for key, _, role in pairs}
-    return table
-
-
-PARAMETERS: Mapping[str, Mapping[str, str]] = _parse_table()
-
-
-def _run_cmdlet(call: ProgramCall) -> None:
-    name = call.name.lower()
-    parameters = PARAMETERS[name]
+def run_cmdlet(call: ProgramCall) -> None:
+    """Record what a cmdlet reads, by its parameters in any case."""
+    row = load_table().cmdlets[call.name.lower()]
     remaining = iter(call.args)
     has_file = False
     for word in remaining:
         parameter = word.prefix.lower() if word.prefix.startswith("-") else ""
-        role = parameters.get(parameter)
+        role = row.options.get(parameter) if parameter else next(iter(row.operands), None)
         value = next(remaining, None) if parameter and role != FLAG else word
-        if value is None or role not in (FLAG, VALUE, FILE):
+        if value is None or role is None:
             raise UnclearCommandError(f"the parameter {word.prefix} is not known to be safe", word.span)
-        if role == FILE:
+        if role == READ:
             has_file = True
             call.read(value)
-    if name in READS_CWD and not has_file:
+    if READS_CWD in row.marks and not has_file:
         call.read_cwd()
 
 
-CMDLETS: Mapping[str, KnownProgram] = dict.fromkeys(PARAMETERS, CustomProgram(_run_cmdlet))
+CMDLET = CustomProgram(run_cmdlet)
+
+
+def find_cmdlet(name: str) -> CustomProgram | None:
+    """Return the cmdlet of this long name, in any case."""
+    row = load_table().cmdlets.get(name.lower())
+    return CMDLET if row is not None and row.name == name.lower() else None
 
 
 def _split_token(match: re.Match[str], span: Span) -> list[Word]:
@@ -127,5 +85,6 @@ def split_pipeline(text: str) -> list[list[Word]]:
 
 def resolve_alias(name: str, dialect: str) -> str:
     """Return the long name of a command in this dialect, in lower case."""
-    lower_name = name.lower()
-    return ALIASES.get(dialect, {}).get(lower_name, lower_name)
+    name, table = name.lower(), load_table()
+    is_alias = name in table.cmdlets and (dialect == "powershell" or name in table.words["cmd_aliases"])
+    return table.cmdlets[name].name if is_alias else name

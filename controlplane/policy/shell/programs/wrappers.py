@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from controlplane.policy.shell.options import OptionSpec, ParsedOptions, build_spec
+from controlplane.policy.shell.options import ParsedOptions
 from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.find import find
 from controlplane.policy.shell.programs.registry import run_with_file_names
 from controlplane.policy.shell.result import Span, UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.shells import ANY_SHELL, SHELLS_BY_NAME, Shells
 from controlplane.policy.shell.state import CommandOutcome, StreamContent
+from controlplane.policy.shell.table.load import load_table
 from controlplane.policy.shell.variables import SETS, find_setting, is_harmless, is_quiet
 from controlplane.policy.shell.word import Word, to_any_file_name
 
@@ -22,80 +23,27 @@ RUNS_STRING = "a string is run as a command"
 # Options that leave a shell's reading of its string alone.
 SHELL_OPTION = re.compile(r"-[eluxc]+|-o|pipefail|--login|--norc|--noprofile")
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
-
-
-# Words of rtk: some stand in front of the command that it runs, others are commands of its own.
-RTK_WRAPPERS = frozenset({"proxy", "err", "test", "summary", "run"})
-RTK_OWN = frozenset(
-    [
-        "cc-economics",
-        "config",
-        "deps",
-        "discover",
-        "env",
-        "gain",
-        "hook",
-        "hook-audit",
-        "init",
-        "json",
-        "learn",
-        "log",
-        "read",
-        "rewrite",
-        "session",
-        "smart",
-        "telemetry",
-        "trust",
-        "untrust",
-        "verify",
-    ]
-)
-
-
-def _wrapper_spec(options: str) -> OptionSpec:
-    return build_spec(options, "-*", marks="stops_at_operand takes_number")
-
-
-ENV = _wrapper_spec("-i0 -u= --ignore-environment --unset= --null")
-EXEC = _wrapper_spec("-cl -a=")
-COMMAND = _wrapper_spec("-pvV")
 PLACEHOLDER = re.compile(r"\{\w*\}|[%@_+]+")
-XARGS = build_spec(
-    "-0rtx -n= -P= -L= -I= -d= -s= -a=r --null --no-run-if-empty --max-args= --max-procs= --max-lines? "
-    "--delimiter= --max-chars= --arg-file=r --verbose --exit",
-    "-*",
-    marks="stops_at_operand",
-)
 
 
-def _wrapper(options: str, skip: int = 0) -> ShellCommand:
-    """Build a wrapper such as `nice` or `timeout 5`: options, `skip` operands, then a command."""
-    spec = _wrapper_spec(options)
+def _wrap(call: ProgramCall) -> CommandOutcome:
+    """Run a wrapper such as `nice` or `timeout 5`: options, some operands, then a command.
 
-    def run(call: ProgramCall) -> CommandOutcome:
-        return call.run_nested(call.parse_options(spec).operands[skip:])
-
-    return run
+    A row with a reason is unknown; the writes of its command are recorded all the same.
+    """
+    row = load_table().wrappers[call.name]
+    if row.why:
+        call.add_unknown(row.why)
+    outcome = call.run_nested(call.parse_options(row).operands[len(row.operands) - 1 :])
+    return CommandOutcome.from_state(call.state) if row.why else outcome
 
 
 def _rtk(call: ProgramCall) -> CommandOutcome:
     """Run `rtk git status`, which shortens what the command behind it prints; some words are rtk's own."""
-    first = (call.args[0].value or "") if call.args else ""
-    if first in RTK_OWN or first.startswith("-") or not first:
+    words, first = load_table().words, (call.args[0].value or "") if call.args else ""
+    if first in words["rtk_own"] or first.startswith("-") or not first:
         raise UnknownUsageError("this command of rtk is not known")
-    return call.run_nested(call.args[1:] if first in RTK_WRAPPERS else call.args)
-
-
-def _untrusted_wrapper(reason: str, options: str = "") -> ShellCommand:
-    """Build a wrapper that is always unknown; the writes of its command are recorded all the same."""
-    spec = _wrapper_spec(options)
-
-    def run(call: ProgramCall) -> CommandOutcome:
-        call.add_unknown(reason)
-        call.run_nested(call.parse_options(spec).operands)
-        return CommandOutcome.from_state(call.state)
-
-    return run
+    return call.run_nested(call.args[1:] if first in words["rtk_wrappers"] else call.args)
 
 
 def _coproc(call: ProgramCall) -> CommandOutcome:
@@ -105,7 +53,7 @@ def _coproc(call: ProgramCall) -> CommandOutcome:
 
 
 def _env(call: ProgramCall) -> CommandOutcome:
-    words = list(call.parse_options(ENV).operands)
+    words = list(call.parse_options(load_table().wrappers["env"]).operands)
     while words and (match := ASSIGNMENT.match(words[0].prefix)):
         variable = words.pop(0)
         setting = find_setting(match[1], variable.tail(match.end()).value)
@@ -120,7 +68,7 @@ def _env(call: ProgramCall) -> CommandOutcome:
 
 def _exec(call: ProgramCall) -> CommandOutcome:
     """Run `exec cmd`, or `exec > file`, behind which every later command may write to the file."""
-    words = call.parse_options(EXEC).operands
+    words = call.parse_options(load_table().wrappers["exec"]).operands
     call.recorder.exec_redirects += not words
     if not words and call.redirects_to_file:
         call.add_unknown("redirects the output of all later commands")
@@ -129,7 +77,7 @@ def _exec(call: ProgramCall) -> CommandOutcome:
 
 def _command(call: ProgramCall) -> CommandOutcome:
     """Run `command x`, or `command -v x`, which only looks x up."""
-    parsed = call.parse_options(COMMAND)
+    parsed = call.parse_options(load_table().wrappers["command"])
     return (
         CommandOutcome.from_state(call.state) if parsed.has("-v", "-V") else call.run_nested(parsed.operands)
     )
@@ -141,7 +89,7 @@ def _xargs(call: ProgramCall) -> CommandOutcome:
     The program must be `option_safe`, and it may read what they name only where the input holds nothing but
     names of files that are recorded as read.
     """
-    parsed = call.parse_options(XARGS)
+    parsed = call.parse_options(load_table().wrappers["xargs"])
     placeholders = parsed.values("-I")
     call.read_all(parsed.values("-a", "--arg-file"))
     _check_placeholders(call, parsed, placeholders)
@@ -270,28 +218,16 @@ def _split_command_string(args: Sequence[Word]) -> tuple[list[str], Word | None]
 WRAPPERS: Mapping[str, ShellCommand] = {
     "env": _env,
     "command": _command,
-    "builtin": _wrapper(""),
     "exec": _exec,
-    "time": _wrapper("-p"),
-    "nice": _wrapper("-n= --adjustment="),
-    "ionice": _wrapper("-t -c= -n="),
-    "timeout": _wrapper(
-        "-v -k= -s= --foreground --kill-after= --preserve-status --signal= --verbose", skip=1
-    ),
-    "setsid": _wrapper("-cfw --ctty --fork --wait"),
-    "stdbuf": _wrapper("-i= -o= -e= --input= --output= --error="),
-    "chronic": _wrapper("-ve"),
-    "unbuffer": _wrapper(""),
-    "caffeinate": _wrapper("-dimsu -t="),
     "rtk": _rtk,
-    "nohup": _untrusted_wrapper("nohup may write nohup.out"),
-    "sudo": _untrusted_wrapper(
-        "runs as another user", "-EHnSk -u= -g= --user= --group= --preserve-env? --non-interactive"
-    ),
-    "doas": _untrusted_wrapper("runs as another user", "-n -u="),
     "coproc": _coproc,
     "xargs": _xargs,
     "find": find,
     "eval": _eval,
     **dict.fromkeys(("bash", "sh", "dash", "zsh", "ksh"), _shell),
 }
+
+
+def find_wrapper(name: str) -> ShellCommand | None:
+    """Return how a program runs the command that stands behind it; None for any other program."""
+    return WRAPPERS.get(name) or (_wrap if name in load_table().wrappers else None)

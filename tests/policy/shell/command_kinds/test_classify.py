@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from controlplane.policy.shell import analyse
-from controlplane.policy.shell.command_kinds.render import render
-from controlplane.policy.shell.command_kinds.table import ROWS
 
 ROOT = "/home/dev/app"
 # Kind and effect of each.
@@ -158,13 +154,6 @@ def test_a_dangerous_form_has_no_kind(command):
     assert any(effect.kind == "" for effect in last)
 
 
-def test_every_row_is_reached_and_its_kind_begins_with_its_program():
-    for program, rows in ROWS.items():
-        assert all(row.words[0] == program for row in rows)
-        kinds = [row.kind for row in rows]
-        assert len(kinds) == len(set(kinds)), program
-
-
 @pytest.mark.parametrize(
     ("command", "written"),
     [
@@ -195,10 +184,6 @@ def test_a_clone_fills_its_folder():
 def test_a_pass_through_program_does_not_hide_the_command_behind_it():
     kinds = {effect.kind for effect in analyse("rtk git push --force", root=ROOT).effects}
     assert kinds == {"git push --force"}
-
-
-def test_the_page_of_the_docs_is_the_table():
-    assert (Path(__file__).parents[4] / "docs" / "commands.md").read_text() == render()
 
 
 @pytest.mark.parametrize(

@@ -14,27 +14,26 @@ from fnmatch import translate
 from controlplane.policy.effects import Effect
 from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.shell.lexical_path import CommandPath, change_directory
-from controlplane.policy.shell.options import ParsedOptions, build_spec, parse_options
-from controlplane.policy.shell.program_call import CustomProgram, ProgramCall, record_option_files
+from controlplane.policy.shell.options import ParsedOptions, parse_options
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.copy import move, parse_route
 from controlplane.policy.shell.programs.git.hooks import check_hooks
-from controlplane.policy.shell.programs.git.options import READING, WRITING
 from controlplane.policy.shell.programs.git.repositories import check_repository
+from controlplane.policy.shell.programs.roles import record_option_files
 from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.state import State
+from controlplane.policy.shell.table.load import load_table
 from controlplane.policy.shell.wildcards import MAX_MATCHES, SPECIAL
 from controlplane.policy.shell.word import Word
 
+CHANGES_REPOSITORY = "this git command changes the repository"
 OVERWRITES = "overwrites files of the work tree, with what is not committed in them"
-GLOBAL_OPTIONS = build_spec(
-    "-P -C= --no-pager --no-optional-locks --literal-pathspecs", "-*", marks="stops_at_operand"
-)
 LIST_OPTIONS = ("-l", "--list", "--merged", "--no-merged", "--contains", "--no-contains", "--points-at")
 GET_OPTIONS = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list")
 
 
-def _git(call: ProgramCall) -> None:
-    parsed = call.parse_options(GLOBAL_OPTIONS)
+def run_git(call: ProgramCall) -> None:
+    parsed = call.parse_options(load_table().files["git"])
     if not parsed.operands:
         return
     command, *args = parsed.operands
@@ -48,11 +47,11 @@ def _git(call: ProgramCall) -> None:
 
 
 def _run_subcommand(call: ProgramCall, command: str) -> None:
-    spec = READING.get(command) or WRITING.get(command)
-    if spec is None:
-        raise UnclearCommandError("this git command changes the repository")
-    parsed = parse_options(call.args, spec)
-    record_option_files(call, parsed, spec)
+    row = load_table().files.get(f"git {command}")
+    if row is None:
+        raise UnclearCommandError(CHANGES_REPOSITORY)
+    parsed = parse_options(call.args, row)
+    record_option_files(call, parsed)
     HANDLERS.get(command, _read_subcommand)(call, parsed)
 
 
@@ -135,7 +134,7 @@ def _list_refs(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `git branch` or `git tag`, which create with an operand unless an option makes them list."""
     call.read_cwd()
     if parsed.operands and not parsed.has(*LIST_OPTIONS):
-        raise UnclearCommandError("this git command changes the repository")
+        raise UnclearCommandError(CHANGES_REPOSITORY)
 
 
 def _subcommand(*allowed: str, takes_files: bool = False) -> Callable[[ProgramCall, ParsedOptions], None]:
@@ -145,7 +144,7 @@ def _subcommand(*allowed: str, takes_files: bool = False) -> Callable[[ProgramCa
         call.read_cwd()
         first = parsed.operands[0].value if parsed.operands else ""
         if first not in allowed:
-            raise UnclearCommandError("this git command changes the repository")
+            raise UnclearCommandError(CHANGES_REPOSITORY)
         if takes_files:
             _read_named(call, parsed, parsed.operands[1:])
 
@@ -179,14 +178,14 @@ def _remote(call: ProgramCall, parsed: ParsedOptions) -> None:
 def _apply(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `git apply` with the options that only report what a patch would do."""
     if not parsed.has("--check", "--stat", "--numstat", "--summary"):
-        raise UnclearCommandError("this git command changes the repository")
+        raise UnclearCommandError(CHANGES_REPOSITORY)
     call.read_cwd()
     call.read_all(parsed.operands)
 
 
 def _symbolic_ref(call: ProgramCall, parsed: ParsedOptions) -> None:
     if len(parsed.operands) != 1:
-        raise UnclearCommandError("this git command changes the repository", call.span)
+        raise UnclearCommandError(CHANGES_REPOSITORY, call.span)
 
 
 def _write_paths(call: ProgramCall, words: Sequence[Word], op: str) -> None:
@@ -250,4 +249,3 @@ HANDLERS: Mapping[str, Callable[[ProgramCall, ParsedOptions], None]] = {
     "rm": _remove,
     "mv": _move,
 }
-GIT = CustomProgram(_git)

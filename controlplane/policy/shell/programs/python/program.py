@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from controlplane.policy.effects import Effect
-from controlplane.policy.shell.program_call import CustomProgram, ProgramCall
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.package_managers import run_query
 from controlplane.policy.shell.programs.python.code import check_code
+from controlplane.policy.shell.programs.roles import CustomProgram
 from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.word import Word
 
