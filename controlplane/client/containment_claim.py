@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
 STATE_FOLDER = os.path.join(os.path.expanduser("~"), ".local", "state", "icp")
 TERMS_KEY = "icp_containment"  # in the control plane's answer, next to what the client reads
+OWN_CALL = b"/icp.py run "  # in the payload of each call that runs this client's own program
 # Clients that run a call which a hook has changed. For others the gate asks a person, as it did before.
 REWRITING_CLIENTS = frozenset({"claude-code", "codex", "gemini-cli", "copilot", "opencode", "kilo"})
 
 
 def describe_containment(agent: str) -> dict[str, Any] | None:
-    """Return the `containment` of a request; None where commands cannot be contained, or nobody has tried."""
-    if agent not in REWRITING_CLIENTS:
-        return None
+    """Return the `containment` of a hook's request; None where the client runs no changed call."""
+    return read_containment() if agent in REWRITING_CLIENTS else None
+
+
+def read_containment() -> dict[str, Any] | None:
+    """Return how this machine contains commands; None where it cannot, or nobody has tried."""
     try:
         with open(f"{STATE_FOLDER}/containment.json", "rb") as file:
             found = parse_json(file.read())

@@ -8,7 +8,8 @@
     python3 icp.py sync [--dir .orchestration] [--dry-run] [--prefer registry|folder]
     python3 icp.py wait APPROVAL          waits until a person has decided, and says how
     python3 icp.py tools AGENT [SERVER…]  asks its MCP servers once which tools only read
-    python3 icp.py run RUN_ID             runs a command contained: what a hook writes instead of it
+    python3 icp.py run -- COMMAND         asks the gate, then runs the command contained
+    python3 icp.py run RUN_ID             the same for a run that is allowed: what a hook writes instead of it
     python3 icp.py land RUN_ID            lands what a person has approved of it
     python3 icp.py hook AGENT EVENT       reads the hook's stdin; installed as ~/.config/icp/hook AGENT EVENT
     python3 icp.py hook mcp AGENT         the MCP server, for clients that start a program
@@ -26,14 +27,16 @@ from __future__ import annotations
 import sys
 
 from controlplane.client.commands.connect import add_connect_arguments, add_disconnect_arguments
-from controlplane.client.commands.contained_call import add_run_arguments
+from controlplane.client.commands.contained_call import add_land_arguments
 from controlplane.client.commands.doctor import doctor
 from controlplane.client.commands.hook import run_hook
 from controlplane.client.commands.mcp_bridge import serve_mcp
 from controlplane.client.commands.reconcile import add_reconcile_arguments
+from controlplane.client.commands.run_command import SEPARATOR, add_run_arguments
 from controlplane.client.commands.server_tools import add_tools_arguments
 from controlplane.client.commands.sync import add_sync_arguments
 from controlplane.client.commands.wait import add_wait_arguments
+from controlplane.client.connection import ControlPlaneError
 
 
 def main(arguments: list[str]) -> int:
@@ -60,13 +63,18 @@ def run_command(arguments: list[str]) -> int:
     add_reconcile_arguments(commands.add_parser("reconcile"))
     add_sync_arguments(commands.add_parser("sync"))
     add_tools_arguments(commands.add_parser("tools"))
-    add_run_arguments(commands.add_parser("run"), commands.add_parser("land"))
+    add_run_arguments(commands.add_parser("run"))
+    add_land_arguments(commands.add_parser("land"))
     add_wait_arguments(commands.add_parser("wait"))
     commands.add_parser("doctor").set_defaults(run=doctor)
-    options = parser.parse_args(arguments)
+    own, words = arguments, []
+    if arguments[:1] == ["run"] and SEPARATOR in arguments:
+        end = arguments.index(SEPARATOR)
+        own, words = arguments[:end], arguments[end + 1 :]
+    options = parser.parse_args(own, argparse.Namespace(words=words))
     try:
         return int(options.run(options))
-    except OSError as error:
+    except (OSError, ControlPlaneError) as error:
         print(error, file=sys.stderr)
         return 1
 

@@ -292,7 +292,7 @@ def must_contain(evaluation: Evaluation, context: EvaluationContext) -> bool:
     """
     if not can_contain(context) or evaluation.call_targets.tool_class is ToolClass.SAFE:
         return False
-    if context.policy.containment == "all":
+    if context.policy.containment == "all" or context.call.prefers_containment:
         return True
     denied = effect_rules.find_refused(evaluation.call_targets.effects, context.snapshot)
     parts = [part for part, word in denied if word is Permission.CONTAIN]

@@ -198,6 +198,7 @@ class ToolCall:
     # Symlinks on the agent's machine: the path of a link, or of what lies behind one, to its destination.
     links: Mapping[str, str] = field(default_factory=dict)
     can_contain: bool = False  # the client's word: it runs a command over a copy-on-write view
+    prefers_containment: bool = False  # whoever sends it wants it so, also where policy does not
     client_program: str = ""  # absolute path of the installed hook client, by its own word
 
 

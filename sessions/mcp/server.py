@@ -49,7 +49,11 @@ async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -
     caller = _caller(context)
     assert isinstance(caller, Caller)  # anything else comes as far as `call_tool` only
     show_all = caller.lists_all_tools or await in_thread(has_intent, caller)
-    names = {name: tool for name, tool in TOOLS.items() if show_all or not tool.needs_intent}
+    names = {
+        name: tool
+        for name, tool in TOOLS.items()
+        if (show_all or not tool.needs_intent) and (caller.client is not None or not tool.needs_program)
+    }
     tools = [_to_mcp_tool(name, tool.description, tool.input_schema) for name, tool in names.items()]
     tools.append(_to_mcp_tool(HOOK_TOOL, hooks.DESCRIPTION, hooks.INPUT_SCHEMA))
     return types.ListToolsResult(tools=tools, ttl_ms=0, cache_scope="private")

@@ -29,6 +29,7 @@ from controlplane.shared.tokens import Bearer
 from sessions.core_values import load_policy
 from sessions.gate.request import AGENT_NAME, ID, parse_field
 from sessions.lifecycle.open import Opening, find_session, open_session, require_owner
+from sessions.mcp.run_command import CLIENT_HEADER, read_client
 from sessions.models import AgentSession
 from traces.ledger.append import read_body
 from traces.models import EntryKind, LedgerEntry
@@ -52,6 +53,7 @@ class Caller:
     session_id: str = ""
     agent: str = ""
     lists_all_tools: bool = False  # list every tool, for a client that lists once
+    client: Mapping[str, Any] | None = None  # of a program that runs commands: what it says of its machine
 
 
 def find_bound_session(caller: Caller, tool: str, arguments: Mapping[str, Any]) -> AgentSession | None:
@@ -104,7 +106,9 @@ def read_caller(bearer: Bearer, headers: Mapping[str, str]) -> Caller:
     for name, adapter in (("session", ID), ("agent", AGENT_NAME)):
         if values[name]:
             parse_field(name, values[name], adapter)
-    return Caller(bearer, values["session"], values["agent"], headers.get("x-icp-tools") == "all")
+    shows_all = headers.get("x-icp-tools") == "all"
+    client = read_client(headers.get(CLIENT_HEADER, ""))
+    return Caller(bearer, values["session"], values["agent"], shows_all, client)
 
 
 def _require_session(caller: Caller, session_id: str) -> AgentSession:

@@ -19,6 +19,7 @@ from sessions.approvals.representations import represent_approval
 from sessions.lifecycle.guidance import render_prompt
 from sessions.lifecycle.handshake import select_intent
 from sessions.lifecycle.handshake_tools import render_available_intents, run_handshake_tool
+from sessions.mcp.run_command import decide_command
 from sessions.mcp.schemas import INTENT_ID, PROPOSAL_FIELDS, SESSION_ID, choice, text, texts
 from sessions.mcp.session_binding import Caller, begin_session, find_bound_session
 from sessions.models import AgentSession, Approval
@@ -65,13 +66,17 @@ class McpCall:
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """`needs_intent`: offered only to a session that has taken one; its `run` asks for `working()`."""
+    """`needs_intent`: offered only to a session that has taken one; its `run` asks for `working()`.
+
+    `needs_program`: offered only through the client's program, which does the work.
+    """
 
     description: str
     run: Callable[[McpCall], str]
     properties: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     needs_intent: bool = False
+    needs_program: bool = False
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -152,6 +157,15 @@ def propose_intent(call: McpCall) -> str:
     )
 
 
+def run_command(call: McpCall) -> str:
+    """Decide the command. The client's program runs it and puts its output in the place of this answer."""
+    client = call.caller.client
+    if client is None:
+        error = "Commands are run by the client's program: connect with `icp.py connect`, or use your shell."
+        raise ConflictError(error, error_type="NO_PROGRAM")
+    return decide_command(call.caller.bearer, call.require_session(), call.arguments, client)
+
+
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
@@ -218,5 +232,17 @@ TOOLS: Mapping[str, McpTool] = {
         },
         ("problems",),
         needs_intent=True,
+    ),
+    "run_command": McpTool(
+        "Run a shell command over a copy of the workspace: what it changes within your scope lands, the rest "
+        "waits for a human with its diff. For tests, builds and whatever else your own shell is refused. It "
+        "has no terminal, and no network unless the command needs one.",
+        run_command,
+        {
+            "command": text("As for bash", 100_000),
+            "cwd": text("The folder to run it in; the top of the workspace when absent", 4000),
+        },
+        ("command",),
+        needs_program=True,
     ),
 }

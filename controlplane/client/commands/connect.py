@@ -23,7 +23,6 @@ from controlplane.client.config.install import (
     save_connections,
 )
 from controlplane.client.connection import CONFIG_DIR, read_connections
-from controlplane.client.containment_claim import REWRITING_CLIENTS
 from controlplane.client.repository import find_main_repository, find_repository
 
 TYPE_CHECKING = False
@@ -74,7 +73,7 @@ def connect(options: argparse.Namespace) -> int:
     if options.dry_run:
         return 0
     install_client()
-    if agent in REWRITING_CLIENTS and (obstacle := install_runs(options.url.rstrip("/"))):
+    if obstacle := install_runs(options.url.rstrip("/")):
         print(f"Note: commands run uncontained, so the gate asks about more of them: {obstacle}.")
     connect_repository(repository, options)
     where = f"{root} (by your own entry, which serves all repositories)" if has_user_entry else root

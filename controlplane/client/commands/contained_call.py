@@ -7,9 +7,9 @@ import os
 import sys
 
 from controlplane.client.config.config_files import write_file
-from controlplane.client.connection import CONFIG_DIR, ControlPlaneError
-from controlplane.client.containment_claim import STATE_FOLDER, TERMS_KEY
-from controlplane.client.http_request import load_connection, request_json
+from controlplane.client.connection import CONFIG_DIR, ControlPlaneError, read_connections
+from controlplane.client.containment_claim import TERMS_KEY
+from controlplane.client.http_request import request_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 RUNS_PROGRAM, LANDLOCK_PROGRAM = f"{CONFIG_DIR}/icp_runs.py", f"{CONFIG_DIR}/icp_landlock.py"
+PROGRAM_FILE = "icp_program.py"  # as `connect` installs this text
 COMMAND_NAMES = ("command", "cmd")
+SESSION_KEYS = ("session_id", "sessionId", "sessionID")  # as the clients spell it
 MAX_WAITING = 5  # runs that one hook call asks about
 DOWNLOAD_SECONDS = 20
 
@@ -54,31 +56,88 @@ REWRITES = {
 
 
 def rewrite_call(
-    agent: str, event: str, payload: dict[str, Any], answer: dict[str, Any], root: str
+    agent: str, event: str, payload: dict[str, Any], answer: dict[str, Any], connection: dict[str, Any]
 ) -> dict[str, Any]:
     """Store the run that the answer allows and return the answer for the client.
 
     Raise ControlPlaneError where the call cannot be rewritten: then the tool must not run.
     """
-    terms = answer[TERMS_KEY]
+    terms, root = answer[TERMS_KEY], connection["root"]
     tool_input = find_tool_input(payload)
-    name = next((name for name in COMMAND_NAMES if isinstance(tool_input.get(name), str)), "")
+    name = find_command_name(tool_input)
     if not name or agent not in REWRITES:
         raise ControlPlaneError("The command may only run contained, and this call cannot be rewritten.")
     directory = tool_input.get("workdir") or tool_input.get("cwd") or payload.get("cwd") or root
-    run = {
+    run = build_run(terms, tool_input[name], os.path.join(root, str(directory)), connection)
+    store_run({**run, "caller": find_caller(payload)})
+    return REWRITES[agent](event, {**tool_input, name: render_program(terms["run_id"])})
+
+
+def build_run(
+    terms: dict[str, Any], command: str, directory: str, connection: dict[str, Any]
+) -> dict[str, Any]:
+    """Return a run as it is stored: what the gate has allowed, and which control plane said so."""
+    return {
         "run_id": terms["run_id"],
         "session_id": str(terms["session_id"]),
-        "root": root,
-        "cwd": os.path.join(root, str(directory)),
-        "shell": "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh",
-        "command": tool_input[name],
+        "root": connection["root"],
+        "repository": connection["repository"],
+        "url": connection["url"],
+        "cwd": directory,
+        "shell": find_shell(),
+        "command": command,
         "landlock": LANDLOCK_PROGRAM,
         "containment": terms,
     }
-    load_runs().save_run(run)
-    program = f"{os.path.realpath(sys.executable)} -I -S {CONFIG_DIR}/icp.py run {terms['run_id']}"
-    return REWRITES[agent](event, {**tool_input, name: program})
+
+
+def find_shell() -> str:
+    return "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
+
+
+def store_run(run: dict[str, Any]) -> None:
+    """Store a run for `icp.py run`. Raise ControlPlaneError where the same call has started it before."""
+    runs = load_runs()
+    try:
+        runs.save_run(run)
+    except runs.RunStateError as problem:
+        raise ControlPlaneError(str(problem)) from None
+
+
+def render_program(run_id: str) -> str:
+    """Return the command line that runs a stored run. It names no text of an agent."""
+    import shlex
+
+    return shlex.join([os.path.realpath(sys.executable), "-I", "-S", f"{CONFIG_DIR}/icp.py", "run", run_id])
+
+
+def is_stored_run(payload: dict[str, Any], root: str) -> bool:
+    """Return whether a call is the changed call of this conversation, whose command the gate has allowed.
+
+    Clients that run several hooks, or ask again for a changed call, send it to the hook a second time.
+    """
+    tool_input = find_tool_input(payload)
+    command = tool_input.get(find_command_name(tool_input), "")
+    run_id = command.rpartition(" ")[2]
+    if command != render_program(run_id):
+        return False
+    try:
+        run = load_runs().read_run(run_id)
+    except (OSError, ValueError):
+        return False
+    is_own = run["caller"] == find_caller(payload) and os.path.realpath(root) == os.path.realpath(run["root"])
+    return bool(is_own)
+
+
+def find_command_name(tool_input: dict[str, Any]) -> str:
+    return next((name for name in COMMAND_NAMES if isinstance(tool_input.get(name), str)), "")
+
+
+def find_caller(payload: dict[str, Any]) -> str:
+    """Return the client's own id of the conversation; "" where it sends none."""
+    given = payload.get("input")
+    places = [payload, given if isinstance(given, dict) else {}]
+    return next((str(place[key]) for place in places for key in SESSION_KEYS if place.get(key)), "")
 
 
 def find_tool_input(payload: dict[str, Any]) -> dict[str, Any]:
@@ -94,9 +153,7 @@ def find_tool_input(payload: dict[str, Any]) -> dict[str, Any]:
 def land_held_runs(connection: dict[str, Any]) -> None:
     """Land what a person has approved since the last call in this repository."""
     runs, root = load_runs(), os.path.realpath(connection["root"])
-    waiting = [
-        run_id for run_id in sorted(os.listdir(f"{STATE_FOLDER}/held")) if runs.read_root(run_id) == root
-    ]
+    waiting = [run_id for run_id in runs.list_waiting_runs() if runs.read_root(run_id) == root]
     for run_id in waiting[:MAX_WAITING]:
         try:
             runs.land_run(run_id, make_sender(connection))
@@ -161,18 +218,48 @@ def download(url: str) -> str:
     return str(response.read().decode())
 
 
-def add_run_arguments(run: argparse.ArgumentParser, land: argparse.ArgumentParser) -> None:
-    run.set_defaults(run=run_contained_command)
-    run.add_argument("run_id", help="the run that the gate allowed; it starts once")
+def add_land_arguments(land: argparse.ArgumentParser) -> None:
     land.set_defaults(run=land_held_changes)
     land.add_argument("run_id", help="the run whose held changes were approved")
 
 
-def run_contained_command(options: argparse.Namespace) -> int:
-    """Run the command and return its exit status."""
-    return int(load_runs().run_by_id(options.run_id, make_sender(load_connection())))
+def run_stored(run_id: str) -> int:
+    """Run a stored run and return the command's exit status."""
+    require_own_home()
+    return int(load_runs().run_by_id(run_id, make_run_sender(run_id)))
+
+
+def require_own_home() -> None:
+    """Raise ControlPlaneError where the installed program runs under another HOME.
+
+    Whoever sets that variable chooses the files that say what may run, who allows it and what lands.
+    """
+    directory, name = os.path.split(os.path.abspath(__file__))
+    if name == PROGRAM_FILE and directory != CONFIG_DIR:
+        raise ControlPlaneError(f"This program belongs to another home than {CONFIG_DIR}: was HOME changed?")
 
 
 def land_held_changes(options: argparse.Namespace) -> int:
     """Return 0 when nothing is left to wait for."""
-    return int(load_runs().land_run(options.run_id, make_sender(load_connection())))
+    require_own_home()
+    return int(load_runs().land_run(options.run_id, make_run_sender(options.run_id)))
+
+
+def make_run_sender(run_id: str) -> Any:
+    """Return the function by which a stored run reaches the control plane that allowed it, and no other."""
+
+    def send(method: str, path: str, body: Any) -> dict[str, Any]:
+        return request_json(find_run_connection(load_runs().read_run(run_id)), method, path, body)
+
+    return send
+
+
+def find_run_connection(run: dict[str, Any]) -> dict[str, Any]:
+    """Return the connection of the run. The environment comes from the agent: it may not name another."""
+    saved = read_connections().get(run["repository"])
+    if saved and saved["url"] == run["url"]:
+        return dict(saved)
+    url, token = os.environ.get("ICP_URL", "").rstrip("/"), os.environ.get("ICP_TOKEN")
+    if url == run["url"] and token:
+        return {"url": url, "token": token}
+    raise ControlPlaneError(f"{run['repository']} is not connected to {run['url']} any more.")

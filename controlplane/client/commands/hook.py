@@ -23,7 +23,12 @@ from controlplane.client.connection import (
     find_connection,
     require_connections,
 )
-from controlplane.client.containment_claim import TERMS_KEY, describe_containment, has_held_runs
+from controlplane.client.containment_claim import (
+    OWN_CALL,
+    TERMS_KEY,
+    describe_containment,
+    has_held_runs,
+)
 from controlplane.client.fast_json import parse_json, render_json
 from controlplane.client.http_post import post
 from controlplane.client.repository import read_revision
@@ -108,8 +113,9 @@ def print_answer(answer: dict[str, Any]) -> int:
 
 def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tuple[dict[str, Any], str]:
     """Send the payload on stdin. Return the answer and the decision header."""
+    data = sys.stdin.buffer.read()
     try:
-        payload = parse_json(sys.stdin.buffer.read())
+        payload = parse_json(data)
     except ValueError as error:
         raise ControlPlaneError(f"The hook's input is not JSON ({error}).") from error
     if not isinstance(payload, dict):
@@ -122,11 +128,14 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
         require_connections()
         return no_objection(agent, event), QUIET
     root, containment = connection["root"], describe_containment(agent)
+    is_before = event in CLIENTS[agent].gates.split()
+    if is_before and OWN_CALL in data and load_program().is_own_call(payload, root):
+        return no_objection(agent, event), QUIET
     if has_held_runs():
         load_program().land_held_runs(connection)
     hashes = compute_hashes(payload, root)
     changed_lines = {}
-    if event not in CLIENTS[agent].gates.split():  # the tool has run
+    if not is_before:  # the tool has run
         hashes = {**hash_command_words(payload, root), **hashes}
         changed_lines = find_changed_lines(payload, root)
     payload["icp"] = {
@@ -148,7 +157,7 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
         seconds,
     )
     if TERMS_KEY in answer:
-        answer = load_program().rewrite_call(agent, event, payload, answer, root)
+        answer = load_program().rewrite_call(agent, event, payload, answer, connection)
     return answer, decision
 
 

@@ -11,7 +11,9 @@ import sys
 
 from controlplane.client.agents import CLIENTS
 from controlplane.client.commands.hook import USER_SCOPE
+from controlplane.client.commands.run_command import RUN_TOOL, describe_client, run_for_model
 from controlplane.client.connection import ControlPlaneError, NotConnectedError, find_connection
+from controlplane.client.containment_claim import read_containment
 from controlplane.client.http_post import post
 
 TYPE_CHECKING = False
@@ -72,17 +74,31 @@ class Bridge:
     def forward(self, message: dict[str, Any]) -> dict[str, Any]:
         connection = find_connection({})
         headers = {"Accept": "application/json", "X-ICP-Agent": self.agent, "X-ICP-Tools": "all"}
+        if read_containment():
+            headers["X-ICP-Client"] = describe_client(connection)
         if self.version.replace("-", "").isdigit():
             headers["MCP-Protocol-Version"] = self.version
         header_lines = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
         body = json.dumps(message).encode()
-        return post(f"{connection['url']}/mcp", connection["token"], body, CALL_SECONDS, header_lines)[0]
+        response = post(f"{connection['url']}/mcp", connection["token"], body, CALL_SECONDS, header_lines)[0]
+        return run_allowed(connection, message, response)
 
     def write_message(self, number: Any, response: dict[str, Any]) -> None:
         line = json.dumps({"jsonrpc": "2.0", "id": number, **response}).encode() + b"\n"
         with self.output_lock:
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
+
+
+def run_allowed(
+    connection: dict[str, Any], message: dict[str, Any], response: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the response. Of an allowed `run_command` it gets the command's output instead of the terms."""
+    params, result = message.get("params") or {}, response.get("result") or {}
+    if message["method"] != "tools/call" or params.get("name") != RUN_TOOL or result.get("isError"):
+        return response
+    text = run_for_model(connection, result["content"][0]["text"], params["arguments"])
+    return {"result": {**result, "content": [{"type": "text", "text": text}]}}
 
 
 def error_response(code: int, message: str) -> dict[str, Any]:

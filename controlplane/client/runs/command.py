@@ -11,19 +11,19 @@ import os
 import shutil
 
 from controlplane.client.runs.changes import list_changes
-from controlplane.client.runs.containment import ContainmentError, Setting, run_contained
+from controlplane.client.runs.containment import ContainmentError, Outcome, Setting, run_contained
 from controlplane.client.runs.effects import carry_out, say
 from controlplane.client.runs.report import describe_changes, drop_noise, find_outputs, is_landable
 from controlplane.client.runs.run_folder import (
     STATE_DIR,
     RunStateError,
     claim_run,
+    finish_run,
+    lock_run,
     make_folder,
     open_session_folder,
-    remove_folder,
     remove_old_folders,
-    write_changes,
-    write_json,
+    write_report,
 )
 from controlplane.client.runs.view import prepare_views
 
@@ -45,13 +45,21 @@ def run_by_id(run_id: str, send: Send) -> int:
     except RunStateError as problem:
         say(f"Nothing was run. {problem}")
         return NOT_CONTAINED
-    remove_old_folders()
-    try:
-        return run_in_folder(run, directory, send)
-    except ContainmentError as problem:
-        say(f"Nothing was run: the command cannot be contained here ({problem}). `icp.py doctor` says more.")
-        remove_folder(directory)
-        return NOT_CONTAINED
+    with lock_run(directory):
+        remove_old_folders()
+        try:
+            return run_in_folder(run, directory, send)
+        except ContainmentError as problem:
+            say(f"Nothing was run: it cannot be contained here ({problem}). `icp.py doctor` says more.")
+            report_nothing(run, directory, send)
+            return NOT_CONTAINED
+
+
+def report_nothing(run: dict[str, Any], directory: str, send: Send) -> None:
+    """Report that the command was not started: a run that nobody hears of again is an alarm."""
+    write_report(directory, [], {"exit_code": NOT_CONTAINED, "duration_ms": 0, "files": []})
+    if carry_out(run, directory, send):
+        finish_run(directory)
 
 
 def run_in_folder(run: dict[str, Any], directory: str, send: Send) -> int:
@@ -64,25 +72,30 @@ def run_in_folder(run: dict[str, Any], directory: str, send: Send) -> int:
         outcome = run_contained([run["shell"], "-c", run["command"]], setting)
         if outcome.timed_out:
             say(f"The command was ended after {setting.seconds} seconds.")
-        changes = drop_noise(list_changes(root, f"{directory}/upper", started))
-        if shutil.disk_usage(directory).free < MIN_FREE:
-            say("The disk is full: nothing landed, for files may have been cut off.")
-            changes = []
-        outputs = find_outputs(root, directory, changes)
-        landable = [change for change in changes if is_landable(change)]
-        report = {
-            "exit_code": outcome.status,
-            "duration_ms": round(outcome.seconds * 1000),
-            "files": describe_changes(root, landable, outputs),
-        }
-        write_changes(directory, changes)
-        write_json(f"{directory}/report.json", report)
+        outputs = store_report(directory, root, started, outcome)
         is_done = carry_out(run, directory, send)
         if is_shared:
             keep_outputs(directory, session, outputs)
     if is_done:
-        remove_folder(directory)
+        finish_run(directory)
     return int(outcome.status)
+
+
+def store_report(directory: str, root: str, started: int, outcome: Outcome) -> set[str]:
+    """Store what the command changed, before anybody is told. Return the paths that git ignores."""
+    changes = drop_noise(list_changes(root, f"{directory}/upper", started))
+    if shutil.disk_usage(directory).free < MIN_FREE:
+        say("The disk is full: nothing landed, for files may have been cut off.")
+        changes = []
+    outputs = find_outputs(root, directory, changes)
+    landable = [change for change in changes if is_landable(change)]
+    report = {
+        "exit_code": outcome.status,
+        "duration_ms": round(outcome.seconds * 1000),
+        "files": describe_changes(root, landable, outputs),
+    }
+    write_report(directory, changes, report)
+    return outputs
 
 
 def prepare_setting(run: dict[str, Any], directory: str, session: str) -> Setting:

@@ -14,7 +14,9 @@ from controlplane.client.runs.landing import land_changes, lock_folder
 from controlplane.client.runs.report import is_landable
 from controlplane.client.runs.run_folder import (
     STATE_DIR,
+    finish_run,
     hold_changes,
+    lock_run,
     make_folder,
     read_changes,
     read_json,
@@ -44,7 +46,7 @@ def carry_out(run: dict[str, Any], directory: str, send: Send) -> bool:
     try:
         answer = send("POST", f"runs/{run_id}/effects", read_json(f"{directory}/report.json"))
     except Exception as problem:  # noqa: BLE001  whatever it is, nothing may land
-        say(f"Nothing landed: {problem} Try again with `icp.py land {run_id}`.")
+        say(f"Nothing landed: {problem} The next call sends it again, or `icp.py land {run_id}`.")
         return False
     changes = read_changes(directory)
     denied = {change.path: UNFIT for change in changes if not is_landable(change)}
@@ -72,15 +74,29 @@ def land_locked(run: dict[str, Any], changes: Sequence[Change]) -> Any:
 
 def land_run(run_id: str, send: Send) -> int:
     """Land what waited, if a person has approved it. Return 0 when nothing is left to wait for."""
-    directory, unreported = (f"{STATE_DIR}/{kind}/{require_run_id(run_id)}" for kind in ("held", "runs"))
-    if os.path.exists(f"{unreported}/report.json"):
-        if not carry_out(read_json(f"{unreported}/claimed.json"), unreported, send):
-            return 1
-        remove_folder(unreported)
-        return 0
-    if not os.path.isdir(directory):
+    held, unreported = (f"{STATE_DIR}/{kind}/{require_run_id(run_id)}" for kind in ("held", "runs"))
+    if os.path.isdir(unreported):
+        with lock_run(unreported) as is_ours:
+            return int(not is_ours) or resume_run(unreported, held, send)
+    if not os.path.exists(f"{held}/changes.json"):
+        remove_folder(held)
         say(f"Nothing of run {run_id} waits here.")
         return 0
+    return land_approved(run_id, held, send)
+
+
+def resume_run(directory: str, held: str, send: Send) -> int:
+    """Go on with a run whose report was not answered, or not carried out whole."""
+    if not os.path.exists(f"{directory}/report.json"):
+        return 0  # it has not ended; or its client was killed, and `remove_killed_run` clears up
+    if not carry_out(read_json(f"{directory}/claimed.json"), directory, send):
+        return 1
+    finish_run(directory)
+    return int(os.path.exists(held))
+
+
+def land_approved(run_id: str, directory: str, send: Send) -> int:
+    """Ask what may land by now, and land it. Return 0 when nothing is left to wait for."""
     answer = send("POST", f"runs/{run_id}/land", {})
     by_path = {change.path: change for change in read_changes(directory)}
     landing = land_locked(
@@ -92,6 +108,7 @@ def land_run(run_id: str, send: Send) -> int:
     if waiting:
         write_changes(directory, waiting)
         return 1
+    os.unlink(f"{directory}/changes.json")  # first, so that nothing of it lands again
     remove_folder(directory)
     return 0
 

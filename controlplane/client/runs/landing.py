@@ -129,7 +129,10 @@ def _replace(parent: int, name: str, change: Change) -> None:
         finally:
             os.close(descriptor)
         return
-    draft = f".{name[:200]}.icp-{os.getpid()}"
+    # The same name again, so that a landing that was killed leaves nothing behind once it is taken up.
+    draft = f".{name[:100]}.icp-{(change.after or '')[-16:]}"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(draft, dir_fd=parent)
     try:
         if change.kind == "link":
             os.symlink(change.target, draft, dir_fd=parent)
@@ -148,16 +151,28 @@ def _copy(source: str, parent: int, name: str, mode: int) -> None:
     try:
         writer = os.open(name, flags, 0o600, dir_fd=parent)
         try:
-            while chunk := os.read(reader, CHUNK):
-                view = memoryview(chunk)
-                while view:
-                    view = view[os.write(writer, view) :]
+            _copy_data(reader, writer)
             os.fchmod(writer, mode & 0o777)
             os.fsync(writer)
         finally:
             os.close(writer)
     finally:
         os.close(reader)
+
+
+def _copy_data(reader: int, writer: int) -> None:
+    """Copy what is between the holes of a file: a large one may be holes for the most part."""
+    size, start = os.fstat(reader).st_size, 0
+    os.ftruncate(writer, size)
+    while start < size:
+        try:
+            start = os.lseek(reader, start, os.SEEK_DATA)
+        except OSError:  # only a hole is left
+            return
+        end = os.lseek(reader, start, os.SEEK_HOLE)
+        os.lseek(writer, start, os.SEEK_SET)
+        while start < end:
+            start += os.sendfile(writer, reader, start, min(CHUNK, end - start))
 
 
 def _remove_empty_folders(root: int, folders: Sequence[str]) -> None:

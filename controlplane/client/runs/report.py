@@ -17,6 +17,7 @@ MAX_DIFF = 64 * 1024  # characters of one file
 MAX_TEXT = 256 * 1024  # bytes of a file that is sent or compared as text
 MAX_TEXTS = 600 * 1024  # characters of all texts and diffs of a report: a request has at most 1 MiB
 GIT_SECONDS = 20
+PROGRAM_FOLDERS = "/usr/local/bin:/usr/bin:/bin"  # never those of an environment that the agent may have set
 NOISE = (".git/index", ".git/index.lock", ".git/COMMIT_EDITMSG", ".git/FETCH_HEAD", ".git/ORIG_HEAD")
 
 
@@ -62,7 +63,7 @@ def find_outputs(root: str, directory: str, changes: Sequence[Change]) -> set[st
 def run_git(root: str, git_directory: str, arguments: list[str], data: bytes = b"") -> bytes:
     """Return what git prints. Its exit status says only whether any name matched."""
     environment = {
-        "PATH": os.environ.get("PATH", ""),
+        "PATH": PROGRAM_FOLDERS,
         "GIT_DIR": git_directory,
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",

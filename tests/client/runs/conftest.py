@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,6 +28,8 @@ sys.path.insert(0, os.environ["CLIENT"])
 import icp_runs
 
 def send(method, path, body):
+    if os.environ.get("KILL_AT") == "report":
+        os.kill(os.getpid(), 9)
     if os.environ.get("UNREACHABLE"):
         raise OSError("The control plane cannot be reached.")
     with open(os.environ["REPORT"], "w") as file:
@@ -40,8 +42,23 @@ def send(method, path, body):
     rest = [path for path in named if path not in land + hold]
     return {"land": land, "hold": hold, "discard": rest, "approval": {"url": "http://icp.test/1"}}
 
+def kill_before(name):
+    # The client is killed when it comes to this call of the system, for a path that is told by KILL_PATH.
+    real = getattr(os, name)
+
+    def call(*arguments, **options):
+        if os.environ["KILL_PATH"] in repr(arguments):
+            os.kill(os.getpid(), 9)
+        return real(*arguments, **options)
+
+    setattr(os, name, call)
+
+if os.environ.get("KILL_BEFORE"):
+    kill_before(os.environ["KILL_BEFORE"])
 if sys.argv[1] == "probe":
     print(json.dumps(icp_runs.probe_containment(os.environ["CLIENT"] + "/icp_landlock.py")))
+elif sys.argv[1] == "waiting":
+    print(*icp_runs.list_waiting_runs())
 elif sys.argv[1] == "land":
     sys.exit(icp_runs.land_run(sys.argv[2], send))
 else:
@@ -122,8 +139,10 @@ class Machine:
             "containment": containment,
         }  # fmt: skip
 
-    def drive(self, *arguments: str, data: str = "{}", **environment: str) -> Done:
-        command = [*self.as_user, self.python, "-c", DRIVER, *arguments]
+    def drive(
+        self, *arguments: str, data: str = "{}", before: Sequence[str] = (), **environment: str
+    ) -> Done:
+        command = [*before, *self.as_user, self.python, "-c", DRIVER, *arguments]
         process = subprocess.run(
             command, cwd=self.repository, env=self._environment() | environment, input=data, text=True,
             capture_output=True, timeout=300, check=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import urllib.request
@@ -10,6 +11,8 @@ import pytest
 
 from tests.client.machine import Machine
 from tests.client.runs.conftest import skip_uncontained
+
+NUMBERS = itertools.count()  # of sessions
 
 
 @pytest.fixture(scope="session")
@@ -23,11 +26,11 @@ def tokens(server):
 
 
 @pytest.fixture
-def connected(tmp_path, server, tokens, request):
+def connected(tmp_path, server, tokens):
     machine = Machine(tmp_path)
     with urllib.request.urlopen(f"{server.url}/client/icp.py") as answer:
         machine.file.write_bytes(answer.read())
-    machine.session = f"s-{request.node.name}"
+    machine.session = f"s-{next(NUMBERS)}"
     done = machine.icp("connect", "claude-code", "--url", server.url, ICP_TOKEN=tokens["agent"])
     assert done.returncode == 0, done.stderr
     if "commands run uncontained" in done.stdout:

@@ -140,7 +140,7 @@ def test_nothing_lands_without_an_answer_and_all_of_it_later(machine: Machine) -
     data = json.dumps(machine.allow("echo new >src/new.py", run_id))
     done = machine.drive("run", run_id, data=data, UNREACHABLE="1")
     assert (
-        f"Nothing landed: The control plane cannot be reached. Try again with `icp.py land {run_id}`"
+        f"Nothing landed: The control plane cannot be reached. The next call sends it again, or `icp.py land {run_id}`"
         in done.err
     )
     assert not (machine.repository / "src/new.py").exists()

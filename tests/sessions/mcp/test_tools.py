@@ -295,7 +295,34 @@ def test_proposals_are_masked_checked_and_few(agent, work):
     assert Intent.objects.filter(status="BLOCKED").count() == MAX_OPEN_PROPOSALS
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+def test_by_cursors_name_of_the_tool_another_server_may_run_commands(agent, work):
+    answer = agent.gate("MCP:run_command", "s-1", session_id="s-1", dry_run=True)
+    assert answer["classification"] == "destructive"
+
+
+def test_commands_are_run_by_the_clients_program_only(agent, work):
+    agent.gate("Read", "s-1", session_id="s-1")
+    assert refusal(agent, "run_command", command="ls").error_type == "NO_PROGRAM"
+
+
+def test_the_program_is_told_on_which_terms_it_may_run_a_command(agent, work):
+    machine = {"root": "/srv/acme", "containment": {"overlay": True, "landlock": 7}}
+    program = caller(agent, client=json.dumps(machine))
+    say(program, "select_active_intent", intent_id="INT-001")
+    terms = json.loads(say(program, "run_command", command="npm test"))["containment"]
+    assert (terms["network"], terms["writable"]) == ("none", ["src/auth/**"])
+    assert json.loads(say(program, "run_command", command="echo x > src/auth/a.ts"))["containment"]
+    assert json.loads(say(program, "run_command", command="ls"))["containment"] is None
+    assert refusal(program, "run_command", command="touch docs/x.md").error_type == "SCOPE_VIOLATION"
+
+
+@pytest.mark.parametrize("client", ["{", "[]", '{"token": "x"}'])
+def test_what_a_program_says_of_its_machine_is_checked(agent, client):
+    with pytest.raises(DomainError, match="X-ICP-Client"):
+        caller(agent, client=client)
+
+
+@pytest.mark.parametrize("tool", [name for name in TOOLS if name != "run_command"])
 def test_the_gate_lets_our_own_tools_pass_before_the_handshake(agent, work, tool):
     for spelled in (
         f"mcp__icp__{tool}",

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from controlplane.policy.calls.toolsets.kinds import HANDSHAKE, NO_FILES, OPAQUE, Toolset
 from controlplane.policy.model import HANDSHAKE_TOOL
 
+CURSOR_PREFIX = "MCP:"
 # Claude Code, Codex, Qwen; Gemini; OpenCode, Kilo; Copilot (two forms); Cline; Cursor
 SPELLINGS = (
     "mcp__icp__{}",
@@ -19,7 +20,7 @@ SPELLINGS = (
     "icp-{}",
     "icp/{}",
     "icp__{}",
-    "MCP:{}",
+    f"{CURSOR_PREFIX}{{}}",
 )
 
 # The tools of the handshake by their own names (contract 2.3): the gate does their work, whoever calls them.
@@ -41,6 +42,9 @@ ICP_TOOLS = (
     "wait_for_approval",
 )
 
+# Decides its command itself. Not by the name that Cursor builds, which leaves out whose tool it is.
+COMMAND_TOOL = "run_command"
+
 # For hooks only, whose own calls pass no hook. A model that calls it could report what never happened.
 HOOK_TOOL = "gate_tool_call"
 
@@ -58,5 +62,8 @@ HANDSHAKE_NAMES: Mapping[str, str] = {
 ICP: Toolset = {
     **dict.fromkeys(HANDSHAKE_NAMES, HANDSHAKE),
     **{spelled: NO_FILES for name in ICP_TOOLS for spelled in list_spellings(name)},
+    **{
+        spelled: NO_FILES for spelled in list_spellings(COMMAND_TOOL) if not spelled.startswith(CURSOR_PREFIX)
+    },
     **dict.fromkeys(list_spellings(HOOK_TOOL), OPAQUE),
 }
