@@ -38,14 +38,7 @@ def record_trace(
         symbols=find_reported_symbols(session, data, reported) if with_class else (),
         is_new_file=is_new_file(session, data, reported),
     )
-    author = MutationAuthor(
-        session_id=session.session_id,
-        intent_id=session.selected_intent_id,
-        agent=session.agent_name,
-        model=session.agent_model,
-        agent_version=session.agent_version,
-        actor=actor,
-    )
+    author = build_author(session, actor)
     recorded = record_mutation(session.workspace_id, mutation, author)
     answer = {
         "id": recorded.entry["id"],
@@ -56,3 +49,14 @@ def record_trace(
         "computed_mutation_class": recorded.entry.get(COMPUTED_CLASS_FIELD),
     }
     return answer, recorded.new
+
+
+def build_author(session: AgentSession, actor: str) -> MutationAuthor:
+    return MutationAuthor(
+        session_id=session.session_id,
+        intent_id=session.selected_intent_id,
+        agent=session.agent_name,
+        model=session.agent_model,
+        agent_version=session.agent_version,
+        actor=actor,
+    )

@@ -158,8 +158,7 @@ def to_decision_input(data: dict[str, Any]) -> DecisionInput:
     return DecisionInput(
         action=data["action"],
         grant=data["grant"],
-        # Before plans had kinds, an empty list of patterns stood for all that was asked for.
-        patterns=_to_tuple(data.get("patterns") or (None if data.get("kinds") is None else [])),
+        patterns=_to_tuple(data.get("patterns")),
         kinds=_to_tuple(data.get("kinds")),
         minutes=data.get("minutes"),
         tool_reads_only=data.get("tool_reads_only", False),

@@ -19,12 +19,14 @@ from intents.selectors import find_intent
 from sessions.approvals.decision_input import Decider, DecisionInput, GrantTerms
 from sessions.approvals.kinds import plans
 from sessions.approvals.kinds.command_kinds import NO_KIND, choose_kinds, make_rules, suggest_approval_kinds
+from sessions.approvals.kinds.run_changes import validate_choice
 from sessions.core_values import load_policy
 from sessions.errors import IntentChangedError, IntentGoneError, InvalidGrantError
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from traces.ledger.append import NewEntry, append
 
 MAX_MINUTES = 7 * 24 * 60
+MAX_PATTERNS, MAX_PATTERN_LENGTH = 50, 512
 GRANT_KINDS = ("once", "session", "intent", "workspace", "scope")
 SCOPE_REASONS = frozenset({"not_in_scope", "empty_scope", "protected_path"})
 UNKNOWN_TARGETS = "Some targets of this call are unknown, so no pattern can cover it."
@@ -37,10 +39,12 @@ def validate_grant(approval: Approval, decision: DecisionInput, decider: Decider
     """
     if approval.kind == Approval.Kind.COMPLETION:
         return GrantTerms("once")
+    if approval.kind != Approval.Kind.RUN:
+        _limit_patterns(decision)
     if approval.kind == Approval.Kind.SCOPE:
         return plans.validate_plan_grant(approval, decision)
     if approval.kind == Approval.Kind.RUN:
-        return GrantTerms("once", _validate_paths(approval, decision.patterns or ()))
+        return GrantTerms("once", validate_choice(approval, decision.patterns))
     kind = decision.grant
     reason = find_grant_obstacle(approval, kind)
     if reason:
@@ -98,14 +102,6 @@ def escape_pattern(path: str) -> str:
     """Return a pattern that matches this path and nothing else."""
     escaped = "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)
     return f"\\{escaped}" if escaped.startswith("!") else escaped
-
-
-def _validate_paths(approval: Approval, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which changes of a contained run may land; none named means all of them."""
-    unknown = sorted(set(paths).difference(approval.call.get("offending", ())))
-    if unknown:
-        raise InvalidGrantError(f"patterns: {unknown[0]} is none of the changes that wait.")
-    return paths
 
 
 def apply_grant(approval: Approval, grant: GrantTerms, decider: Decider) -> None:
@@ -203,6 +199,13 @@ def revoke(grant: ApprovalGrant, actor: str) -> bool:
                 )
             )
     return revoked
+
+
+def _limit_patterns(decision: DecisionInput) -> None:
+    patterns = decision.patterns or ()
+    if len(patterns) > MAX_PATTERNS or any(len(pattern) > MAX_PATTERN_LENGTH for pattern in patterns):
+        text = f"patterns: at most {MAX_PATTERNS}, each of at most {MAX_PATTERN_LENGTH} characters."
+        raise InvalidGrantError(text)
 
 
 def _validate_patterns(approval: Approval, patterns: tuple[str, ...], *, must_cover: bool) -> None:

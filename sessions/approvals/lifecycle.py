@@ -155,8 +155,11 @@ def expire_overdue(now: datetime | None = None) -> int:
 
 
 def cancel_pending(session: AgentSession, actor: str) -> int:
-    """Cancel the pending approvals of a session that has ended; return how many."""
-    pending = Approval.objects.pending().filter(session=session)
+    """Cancel the pending approvals of a session that has ended; return how many.
+
+    What a contained run changed still waits: its work is done, and its client lands it without the session.
+    """
+    pending = Approval.objects.pending().filter(session=session).exclude(kind=Approval.Kind.RUN)
     return sum(_end_undecided(approval, Approval.Status.CANCELLED, actor) for approval in pending)
 
 

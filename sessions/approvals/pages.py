@@ -7,6 +7,7 @@ post shows its error on the card with status 200, because the card says why.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -25,10 +26,12 @@ from controlplane.shared.errors import DomainError, InvalidInputError
 from sessions.approvals import lifecycle
 from sessions.approvals.card.alike import AlikeCard
 from sessions.approvals.card.build import NO_DRAFT, Card, CardViewer, DecisionDraft, build_card
+from sessions.approvals.card.previews.run_values import RunChoice
 from sessions.approvals.card.receipts import build_receipt, describe_outcome
 from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.approvals.grants import MAX_MINUTES, revoke
 from sessions.approvals.kinds.command_kinds import GRANTS_BY_KIND
+from sessions.approvals.kinds.run_changes import choose_paths
 from sessions.approvals.live_grants import count_open_sessions, find_grant, list_grant_rows
 from sessions.approvals.queue import PAGE_ROWS, Queue, QueueFilter, find_next_id, load_queue
 from sessions.approvals.rejection_lesson import find_lesson_id
@@ -37,6 +40,7 @@ from sessions.models import Approval
 
 MAX_COMMENT_LENGTH = 2000
 MAX_PATTERNS = 50
+MAX_HELD_PAGE = 99_999
 MAX_FILTER_LENGTH = 200
 REFRESH_QUEUE = "icp:approval"  # the event that the queue listens to
 
@@ -53,14 +57,20 @@ class DecideForm(forms.Form):
     tool_reads_only = forms.BooleanField(required=False)
     # The card of a plan has a box for each pattern and kind: none that is ticked is an answer as well.
     plan = forms.BooleanField(required=False)
+    # The card of a run has a box for each file of one page, and one for those of all other pages.
+    held_page = forms.IntegerField(min_value=1, max_value=MAX_HELD_PAGE, required=False)
+    others = forms.BooleanField(required=False)
     lesson = forms.BooleanField(required=False)
 
-    def to_decision_input(self, patterns: list[str], kinds: list[str]) -> DecisionInput:
-        """Convert the form. Raise InvalidInputError for one that no page sends."""
+    def require_valid(self) -> dict[str, Any]:
+        """Return the fields. Raise InvalidInputError for a form that no page sends."""
         if not self.is_valid():
             name, messages = next(iter(self.errors.items()))
             raise InvalidInputError(f"{name}: {messages[0]}")
-        data = self.cleaned_data
+        return self.cleaned_data
+
+    def to_decision_input(self, patterns: list[str], kinds: list[str]) -> DecisionInput:
+        data = self.require_valid()
         is_timed, is_plan = data["grant"] == "minutes", data["plan"]
         chosen_patterns = tuple(filter(None, patterns[:MAX_PATTERNS]))
         chosen_kinds = tuple(filter(None, kinds[:MAX_PATTERNS]))
@@ -112,23 +122,37 @@ def approval_card(request: MemberRequest, approval_id: str) -> HttpResponse:
         return _render_receipt(request, approval)
     if has_role(request.role, Role.REVIEWER):
         record_opening([approval], _build_decider(request))
+    draft = DecisionDraft(choice=_read_choice(request))
     if fragment == "card":
-        return render(request, "approvals/_card.html", {"approval": _build_card(request, approval)})
-    return _render_page(request, approval)
+        return render(request, "approvals/_card.html", {"approval": _build_card(request, approval, draft)})
+    return _render_page(request, approval, draft)
 
 
 @require_POST
 @member_page(Role.REVIEWER)
 def decide_approval(request: MemberRequest, approval_id: str) -> HttpResponse:
-    draft = DecisionDraft(request.POST.get("grant", ""), request.POST.get("comment", "")[:MAX_COMMENT_LENGTH])
+    comment = request.POST.get("comment", "")[:MAX_COMMENT_LENGTH]
+    draft = DecisionDraft(request.POST.get("grant", ""), comment, _read_choice(request))
 
     def submit(approval: Approval) -> None:
-        decision = DecideForm(request.POST).to_decision_input(
-            request.POST.getlist("patterns"), request.POST.getlist("kinds")
-        )
+        form, patterns = DecideForm(request.POST), request.POST.getlist("patterns")
+        decision = form.to_decision_input(patterns, request.POST.getlist("kinds"))
+        if approval.kind == Approval.Kind.RUN and form.cleaned_data["held_page"]:
+            choice = draft.choice
+            paths = choose_paths(approval, choice.ticked or (), choice.page, others=choice.others)
+            decision = replace(decision, patterns=paths)
         lifecycle.decide(approval, _build_decider(request), decision)
 
     return _run_action(request, approval_id, submit, draft)
+
+
+def _read_choice(request: MemberRequest) -> RunChoice:
+    """Return which files of a run a form has ticked, or which page of them the address asks for."""
+    text = request.POST.get("held_page") or request.GET.get("held", "")
+    page = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 1
+    if "held_page" not in request.POST:
+        return RunChoice(page)
+    return RunChoice(page, frozenset(request.POST.getlist("patterns")), others="others" in request.POST)
 
 
 @require_POST

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from controlplane.policy.model import Decision, ErrorType, Reason
 from sessions.approvals.triage.dangers import Danger
@@ -48,6 +49,15 @@ def rate_reach(
         if applies:
             return ReachRating(level, reason)
     return ReachRating(Approval.Reach.NARROW, f"{files}, no other owner")
+
+
+def rate_run(held: Sequence[Mapping[str, Any]], dangers: Collection[Danger] = ()) -> ReachRating:
+    """Rate what waits of a contained run: it is known to the byte, so its dangers are named, not feared."""
+    files = _count_files(len(held))
+    grave = next((danger.reason for danger in dangers if danger.severity > 1), "")
+    if grave or len(held) > MAX_FILES:
+        return ReachRating(Approval.Reach.WIDE, f"{files} of a run{', ' if grave else ''}{grave}")
+    return ReachRating(Approval.Reach.MEDIUM, f"{files} of a run, every change known")
 
 
 def _count_files(count: int) -> str:

@@ -112,7 +112,12 @@ class DecideBody(Body):
         help_text="`session`: until it ends, or for `minutes`; `intent`: until it closes, in each session; "
         "`workspace`: a rule for all, by an admin; `scope`: a revision of the intent.",
     )
-    patterns = s.ListField(child=StrField(max_length=512), required=False, max_length=50)
+    patterns = s.ListField(
+        child=StrField(max_length=4096),
+        required=False,
+        max_length=20_000,
+        help_text="What the grant covers; of a contained run, the changes that land. Without it, all.",
+    )
     kinds = s.ListField(
         child=StrField(max_length=MAX_KIND_LENGTH),
         required=False,

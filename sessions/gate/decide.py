@@ -80,6 +80,19 @@ def decide_call(call: ToolCall, snapshot: SessionSnapshot, repository: str = "")
     """Decide a call: 0 queries when allowed on known paths, up to 3 more where the answer lists
     intents or owners. `repository` is what the hook client says of the call's root. Raise DatabaseError where
     the database failed the decision."""
+    decided = decide_without_lists(call, snapshot, repository)
+    decision, core = decided.decision, snapshot.core
+    if decision.error_type in LISTING_ERROR_TYPES:
+        session, excluded = snapshot.session, compile_rules(core).ignore.intents
+        intents = list_available_intents(session.workspace_id, core.policy, excluded, session=session)
+        decision = replace(decision, error=append_available_intents(decision.error or "", intents))
+    elif decision.reason == Reason.NOT_IN_SCOPE:
+        decision = replace(decision, error=_name_scope(decision, snapshot))
+    return replace(decided, decision=decision)
+
+
+def decide_without_lists(call: ToolCall, snapshot: SessionSnapshot, repository: str = "") -> DecidedCall:
+    """Decide a call; the error names no intents and owners, so that thousands of calls need no query each."""
     session, workspace_id = snapshot.session, snapshot.session.workspace_id
     place = resolve_call_root(
         ClaimedRoot(session.root, session.repository),
@@ -94,12 +107,6 @@ def decide_call(call: ToolCall, snapshot: SessionSnapshot, repository: str = "")
     decision = decide(located, core, now, filesystem)
     if filesystem.failure is not None:  # nothing was judged, so nothing may be recorded
         raise filesystem.failure
-    if decision.error_type in LISTING_ERROR_TYPES:
-        excluded = compile_rules(core).ignore.intents
-        intents = list_available_intents(workspace_id, core.policy, excluded, session=session)
-        decision = replace(decision, error=append_available_intents(decision.error or "", intents))
-    elif decision.reason == Reason.NOT_IN_SCOPE:
-        decision = replace(decision, error=_name_scope(decision, snapshot))
     return DecidedCall(located, filesystem, now, decision)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from django.db.models import QuerySet
 
 from controlplane.policy.model import ToolClass, Verdict
+from sessions.reconciliation.runs import RunEffect, list_run_effects
 from traces.ledger.append import read_body
 from traces.models import EntryKind, LedgerEntry, TraceFile
 
@@ -32,6 +33,7 @@ class Evidence:
     """`calls` and `overrides` map (session, path) to the decision that allowed a call to change the path.
 
     A path stands for all paths below it, because a call may name a directory. `denied` maps refused paths.
+    What contained runs changed is in `runs`, newest first; what landed of it counts as a call on that path.
     """
 
     traces: dict[str, list[TraceRecord]] = field(default_factory=dict)
@@ -39,6 +41,7 @@ class Evidence:
     overrides: dict[tuple[str, str], str] = field(default_factory=dict)
     denied: dict[str, dict[str, str]] = field(default_factory=dict)
     allowed: dict[str, dict[str, str]] = field(default_factory=dict)
+    runs: dict[str, list[RunEffect]] = field(default_factory=dict)
 
     def traces_for(self, path: str) -> list[TraceRecord]:
         """Return the traces of a path, newest first."""
@@ -56,6 +59,12 @@ class Evidence:
         decisions = ((self.calls.get((one, old_path)), self.calls.get((one, path))) for one in sessions)
         return any(old is not None and old == new for old, new in decisions)
 
+    def find_run_effect(self, path: str, content_hash: str | None, *, landed: bool) -> RunEffect | None:
+        """Return the newest effect of a contained run that left this content, and was or was not to land."""
+        effects = self.runs.get(path, ())
+        fitting = (one for one in effects if (one.after or None) == content_hash and one.landed is landed)
+        return next(fitting, None)
+
     def is_overridden(self, path: str) -> bool:
         return any((one.session_id, path) in self.overrides for one in self.traces_for(path))
 
@@ -67,8 +76,8 @@ def gather_evidence(
     workspace_id: int, paths: Iterable[str], *, session_id: str = "", intent_id: str = ""
 ) -> Evidence:
     """Read the evidence on canonical paths, of one session or intent only where it is named."""
-    evidence = Evidence()
-    for chunk in _chunks(sorted(set(paths))):
+    evidence, paths = Evidence(), set(paths)
+    for chunk in _chunks(sorted(paths)):
         for trace in _read_traces(workspace_id, chunk, session_id, intent_id):
             path_traces = evidence.traces.setdefault(trace.path, [])
             if len(path_traces) < MAX_TRACES_PER_PATH:
@@ -79,7 +88,18 @@ def gather_evidence(
     sessions = {one.session_id for found in evidence.traces.values() for one in found}
     for chunk in _chunks(sorted(sessions)):
         _add_decisions(evidence, decisions.filter(session_id__in=chunk).order_by("-pk"))
+    _add_runs(evidence, list_run_effects(workspace_id, paths, session_id=session_id))
     return evidence
+
+
+def _add_runs(evidence: Evidence, effects: Iterable[RunEffect]) -> None:
+    """Add what contained runs reported; a run has its decision, which names no paths."""
+    for effect in effects:
+        evidence.runs.setdefault(effect.path, []).append(effect)
+        if effect.landed:
+            evidence.calls.setdefault((effect.session_id, effect.path), effect.decision_id)
+        if effect.approved:
+            evidence.overrides.setdefault((effect.session_id, effect.path), effect.decision_id)
 
 
 def _read_traces(

@@ -20,6 +20,7 @@ from intents.models import Intent
 from intents.rules.ignore_files import list_ignore_texts
 from sessions.core_values import load_policy, to_core_intent
 from sessions.reconciliation.evidence import Evidence, TraceRecord, gather_evidence
+from sessions.reconciliation.runs import RunEffect
 from traces.entry_schema import to_canonical_path
 
 MAX_FILES = 10_000
@@ -139,7 +140,7 @@ class CurrentRules:
 def reconcile(workspace: Workspace, diff: DiffRange) -> dict[str, Any]:
     """Return the full answer, findings in the order of the files. Write nothing.
 
-    Queries: 1 for 500 paths and their old names, 2 for intents and denials, 1 for 500 sessions.
+    Queries: 1 for 500 paths and their old names, 3 for intents, denials and runs, 1 for 500 sessions.
     """
     files = [_with_canonical_paths(file) for file in diff.files]
     names = [name for file in files if file.readable for name in (file.path, file.old_path) if name]
@@ -207,6 +208,9 @@ def _classify(file: DiffEntry, diff: DiffRange, evidence: Evidence, rules: Curre
 
 def _find_unrecorded_part(file: DiffEntry, evidence: Evidence) -> tuple[str, str] | None:
     """Return (reason, text) for the part of a change that a trace of its content does not record."""
+    run = evidence.find_run_effect(file.path, file.content_hash, landed=True)
+    if run is not None and _is_recorded_by(run, file):
+        return None
     if file.is_type_changed:
         return "type_changed", "It is or was a symbolic link, and the trace records a text."
     if file.mode_only:
@@ -222,6 +226,13 @@ def _find_unrecorded_part(file: DiffEntry, evidence: Evidence) -> tuple[str, str
             f"Its old name {file.old_path} is gone, and no trace of a call records that.",
         )
     return None
+
+
+def _is_recorded_by(run: RunEffect, file: DiffEntry) -> bool:
+    """Return whether a contained run reported the link or the mode that git shows."""
+    if file.is_type_changed:
+        return run.change == "link" or file.new_mode != LINK_MODE
+    return file.is_mode_changed and run.is_executable == (file.new_mode == EXECUTABLE_MODE)
 
 
 def _is_removal_recorded(file: DiffEntry, evidence: Evidence) -> bool:
@@ -265,6 +276,17 @@ def _classify_ungoverned(
         reason = "traced_without_decision" if live_traces else "imported_trace"
         text = "A trace records this content, but the gate allowed no call of its session on this path."
         return replace(_with_trace(finding, (live_traces or traces)[0]), reason=reason, text=text)
+    run = evidence.find_run_effect(file.path, file.content_hash, landed=False)
+    if run is not None:
+        return replace(
+            finding,
+            outcome=OUT_OF_SCOPE,
+            reason="run_not_landed",
+            text="A contained run left this content, and it was not to land, yet it is here.",
+            decision_id=run.decision_id,
+            session_id=run.session_id,
+            intent_id=run.intent_id,
+        )
     newest = next(iter(evidence.traces_for(file.path)), None)
     if newest is not None:
         text = "It was changed after it was traced: by hand, by a formatter or by an ungoverned tool."

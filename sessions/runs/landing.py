@@ -8,9 +8,11 @@ from django.db import transaction
 
 from controlplane.policy.model import Verdict
 from controlplane.shared.tokens import Bearer
+from sessions.approvals.kinds.run_changes import list_approved
 from sessions.errors import RunNotReportedError
 from sessions.models import Approval, ContainedRun
-from sessions.runs.report import record_landing, render_answer
+from sessions.runs.report import render_answer
+from sessions.runs.traces import record_landings
 
 LANDED = "landed"
 
@@ -27,14 +29,14 @@ def land_held(bearer: Bearer, run: ContainedRun) -> dict[str, Any]:
         return answer | {"hold": paths}
     if status != Approval.Status.APPROVED:
         return answer | {"decision": Verdict.DENY.value, "discard": paths}
-    approved = set(run.approval.patterns or paths) if run.approval else set()
+    approved = set(list_approved(run.approval)) if run.approval else set()
     with transaction.atomic():
         # Once: the client asks again after a crash, and the ledger must not tell of two landings.
         locked = ContainedRun.objects.select_for_update().select_related("session").get(pk=run.pk)
-        for effect in locked.effects:
-            if effect["path"] in approved and not effect.get(LANDED):
-                record_landing(locked, effect, bearer.actor)
-                effect[LANDED] = True
+        new = [row for row in locked.effects if row["path"] in approved and not row.get(LANDED)]
+        record_landings(locked, new, bearer.actor)
+        for effect in new:
+            effect[LANDED] = True
         locked.save(update_fields=["effects"])
     return answer | {
         "decision": Verdict.ALLOW.value,

@@ -10,22 +10,21 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.policy.model import Verdict
-from controlplane.shared.masking import to_storable
 from controlplane.shared.tokens import Bearer
-from sessions.approvals.lifecycle import find_pending, open_request
-from sessions.approvals.reach import ReachRating
+from sessions.approvals.lifecycle import open_approval
 from sessions.approvals.representations import represent_approval_briefly
-from sessions.errors import RunNotFoundError, RunReportedError
+from sessions.errors import GateBusyError, RunNotFoundError, RunReportedError
 from sessions.gate.snapshot import SessionSnapshot, read_snapshot
 from sessions.lifecycle.open import record_session_event, require_owner
 from sessions.models import Approval, ContainedRun
-from sessions.runs.judge import GIT_FOLDER, JudgedChange, judge_changes
+from sessions.runs.effects import Effects, build_effects
+from sessions.runs.held import build_held
+from sessions.runs.judge import judge_changes
+from sessions.runs.traces import record_landings
 from sessions.stops.store import require_running
-from sessions.trace_report import record_trace
-from traces.entry_schema import DELETED
 
-MAX_STORED_DIFF = 64 * 1024  # characters of one file on a card
 MAX_LISTED = 200  # files of the session's entry
+MAX_ATTEMPTS = 5
 STRICTNESS = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
 
 
@@ -47,34 +46,52 @@ def find_run(bearer: Bearer, run_id: str) -> ContainedRun:
 def report_effects(bearer: Bearer, run: ContainedRun, report: dict[str, Any]) -> dict[str, Any]:
     """Judge the report and record it. The same report again is answered as the first time.
 
-    Raise RunReportedError for another report of the same run.
+    Raise RunReportedError for another report of the same run, GateBusyError where the rules kept changing.
     """
     digest = hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()
-    if run.status == ContainedRun.Status.REPORTED:
-        if run.report_digest != digest:
-            raise RunReportedError(run.public_id)
-        return render_answer(run)
-    snapshot = read_snapshot(run.session)
-    judged = judge_changes(report["files"], snapshot)
+    for _ in range(MAX_ATTEMPTS):
+        if run.status == ContainedRun.Status.REPORTED:
+            if run.report_digest != digest:
+                raise RunReportedError(run.public_id)
+            return render_answer(run)
+        snapshot = read_snapshot(run.session)
+        effects = build_effects(run.session, judge_changes(report["files"], snapshot))
+        if _record_report(bearer, run, report | {"digest": digest}, effects, snapshot):
+            return render_answer(run)
+        run.refresh_from_db()
+    raise GateBusyError
+
+
+def _record_report(
+    bearer: Bearer, run: ContainedRun, report: dict[str, Any], effects: Effects, snapshot: SessionSnapshot
+) -> bool:
+    """Record the report with all that follows from it, in one transaction.
+
+    False where another report came first, or the rules it was judged by have changed.
+    """
     with transaction.atomic():
         # Of two reports at once one is recorded; the other one is compared with it.
         waiting = ContainedRun.objects.filter(pk=run.pk).exclude(status=ContainedRun.Status.REPORTED)
         was_first = waiting.update(
             status=ContainedRun.Status.REPORTED,
             reported_at=timezone.now(),
-            report_digest=digest,
+            report_digest=report["digest"],
             exit_code=report["exit_code"],
             duration_ms=report["duration_ms"],
-            effects=[_to_effect(change) for change in judged],
+            effects=effects.rows,
         )
-        if not was_first:
-            run.refresh_from_db()
-            return report_effects(bearer, run, report)
+        if not was_first or not snapshot.is_current():
+            transaction.set_rollback(True)
+            return False
         run.refresh_from_db()
-        run.approval = _open_approval(run, judged, snapshot)
-        run.save(update_fields=["approval"])
-        _record(run, judged, bearer)
-    return render_answer(run)
+        approval = build_held(run, effects, snapshot)
+        _record_event(run, effects, bearer, approval)
+        if approval is not None:
+            open_approval(approval, run.decision_id)
+            run.approval = approval
+            run.save(update_fields=["approval"])
+        record_landings(run, effects.list_by(Verdict.ALLOW), bearer.actor)
+    return True
 
 
 def render_answer(run: ContainedRun) -> dict[str, Any]:
@@ -92,19 +109,9 @@ def render_answer(run: ContainedRun) -> dict[str, Any]:
     }
 
 
-def _to_effect(judged: JudgedChange) -> dict[str, Any]:
-    """Return what is stored of a change: no text of a file."""
-    fields = {
-        name: judged.change.get(name) for name in ("path", "change", "before", "after", "size", "target")
-    }
-    verdict = {"verdict": judged.verdict.value, "error_type": judged.error_type, "reason": judged.reason}
-    fields |= verdict | {"error": to_storable(judged.error), "ignored": bool(judged.change.get("ignored"))}
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _record(run: ContainedRun, judged: list[JudgedChange], bearer: Bearer) -> None:
-    """Record the run as an event of the session, and each file that lands as a trace."""
-    counts = {verdict.value: sum(one.verdict is verdict for one in judged) for verdict in STRICTNESS}
+def _record_event(run: ContainedRun, effects: Effects, bearer: Bearer, approval: Approval | None) -> None:
+    """Record the run as an event of the session."""
+    names = ("path", "change", "before", "after", "verdict")
     record_session_event(
         run.session,
         "run",
@@ -115,82 +122,7 @@ def _record(run: ContainedRun, judged: list[JudgedChange], bearer: Bearer) -> No
         exit_code=run.exit_code,
         duration_ms=run.duration_ms,
         contained_by=run.claim,
-        counts=counts,
-        files=[_summarize(change) for change in judged[:MAX_LISTED]],
-        approval_id=run.approval.public_id if run.approval else None,
+        counts={verdict.value: len(effects.list_by(verdict)) for verdict in STRICTNESS},
+        files=[{name: row.get(name) for name in names} for row in effects.rows[:MAX_LISTED]],
+        approval_id=approval.public_id if approval else None,
     )
-    for change in judged:
-        if change.verdict is Verdict.ALLOW:
-            record_landing(run, change.change, bearer.actor)
-
-
-def record_landing(run: ContainedRun, change: dict[str, Any], actor: str) -> None:
-    """Record one landed file as a trace of the session's intent; git's own files are none."""
-    if change["path"].startswith(GIT_FOLDER):
-        return
-    trace: dict[str, Any] = {"path": change["path"], "revision_id": run.session.revision_id or None}
-    if change["change"] == "deleted":
-        trace["content_hash"] = DELETED
-    elif isinstance(change.get("content"), str):
-        trace["content"] = change["content"]
-    else:
-        trace["content_hash"] = change["after"]
-    record_trace(run.session, trace, actor)
-
-
-def _summarize(judged: JudgedChange) -> dict[str, Any]:
-    change = judged.change
-    names = ("path", "change", "before", "after")
-    return {name: change.get(name) for name in names} | {"verdict": judged.verdict.value}
-
-
-def _open_approval(
-    run: ContainedRun, judged: list[JudgedChange], snapshot: SessionSnapshot
-) -> Approval | None:
-    """Open one approval for all files that wait; None where none does."""
-    held = [change for change in judged if change.verdict is Verdict.ASK]
-    if not held:
-        return None
-    session, intent, first = run.session, snapshot.core.intent, held[0]
-    digest = f"run:{run.public_id}"
-    return find_pending(session, digest) or open_request(
-        session,
-        kind=Approval.Kind.RUN,
-        digest=digest,
-        timeout_minutes=snapshot.core.policy.approval_timeout_minutes,
-        reach=ReachRating(Approval.Reach.MEDIUM, f"changes {len(held)} files that were looked at"),
-        tool=run.tool,
-        call=_describe_run(run, held, judged),
-        error_type=first.error_type,
-        reason=first.reason,
-        message=first.error,
-        intent_id=session.selected_intent_id,
-        intent_revision=intent.revision if intent else 0,
-        workspace_revision=snapshot.workspace_revision,
-    )
-
-
-def _describe_run(run: ContainedRun, held: list[JudgedChange], judged: list[JudgedChange]) -> dict[str, Any]:
-    """Return what the card of a run is built from."""
-    return {
-        "run_id": run.public_id,
-        "command": run.command,
-        "exit_code": run.exit_code,
-        "duration_ms": run.duration_ms,
-        "contained_by": run.claim,
-        "landed": [one.path for one in judged if one.verdict is Verdict.ALLOW and not _is_git(one)],
-        "offending": [one.path for one in held],
-        "files": [_describe_file(one) for one in held],
-    }
-
-
-def _describe_file(judged: JudgedChange) -> dict[str, Any]:
-    change = judged.change
-    diff = change.get("diff")
-    shown = to_storable(diff) if isinstance(diff, str) and len(diff) <= MAX_STORED_DIFF else None
-    names = ("path", "change", "before", "after", "size", "target")
-    return {name: change.get(name) for name in names} | {"diff": shown, "why": judged.error}
-
-
-def _is_git(judged: JudgedChange) -> bool:
-    return judged.path.startswith(GIT_FOLDER)

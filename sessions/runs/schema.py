@@ -9,6 +9,7 @@ from rest_framework import serializers as s
 from controlplane.api.fields import BoolField, IntField, StrField
 from sessions.api_schema import Body
 from sessions.gate.schema import ApprovalBrief
+from sessions.runs.texts import hash_text
 
 CHANGES = ("created", "modified", "deleted", "mode", "link")
 MAX_FILES = 20_000
@@ -43,6 +44,19 @@ class ChangedFile(Body):
     ignored = BoolField(
         required=False, default=False, help_text="Whether the repository's .gitignore names it."
     )
+    stale = BoolField(
+        required=False, default=False, help_text="Whether the file below was changed while the command ran."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        gone, content = attrs["change"] == "deleted", attrs.get("content")
+        if gone != (attrs["after"] is None) or (gone and attrs["before"] is None):
+            raise s.ValidationError(
+                {"after": "A deleted file has a hash before and none after, any other one has it after."}
+            )
+        if content is not None and hash_text(content) != attrs["after"]:
+            raise s.ValidationError({"content": "It is not the text whose hash is `after`."})
+        return attrs
 
 
 class RunReportBody(Body):

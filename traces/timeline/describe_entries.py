@@ -13,6 +13,7 @@ from typing import Any
 from controlplane.policy.calls.input_fields import COMMAND_KEYS, get_first, to_text_list
 from controlplane.templatetags.meanings import find_meaning
 from controlplane.templatetags.names import call_verb
+from controlplane.templatetags.times import format_duration
 from traces.entries.mutation_class_check import has_class_mismatch, read_computed_class
 from traces.interchange.formats import foreign_chain
 from traces.interchange.imports import rewrite_check
@@ -234,8 +235,11 @@ def _describe_run(row: TimelineRow, body: dict[str, Any]) -> None:
     row.verb, row.object, row.object_is = "Ran contained", _text(body.get("command")), "command"
     row.outcome, row.ran = ("ask" if counts.get("ask") else "allow"), True
     row.approval_id = _text(body.get("approval_id"))
-    row.took_ms = body["duration_ms"] if isinstance(body.get("duration_ms"), int) else None
     row.meta = f"exit status {body['exit_code']}" if isinstance(body.get("exit_code"), int) else ""
+    if isinstance(body.get("duration_ms"), int):
+        row.meta = f"{row.meta} after {format_duration(body['duration_ms'])}".strip()
+    if row.approval_id:  # what is decided about its files is told with it
+        row.step, row.meta = "held", f"{row.meta}, held"
     words = {"allow": "landed", "ask": "waited for approval", "deny": "thrown away"}
     row.note = ", ".join(f"{counts[key]} {word}" for key, word in words.items() if counts.get(key))
 

@@ -197,16 +197,16 @@ function show() {
 }
 
 function ticked() {
-  const card = document.querySelector("#card[data-alike]");
+  const card = document.querySelector("#card:is([data-alike], [data-run])");
   if (!card) return;
-  const number = card.querySelectorAll("[name=selected]:checked").length;
+  const number = card.querySelectorAll(":is([name=selected], [name=patterns], [name=others]):checked").length;
   for (const place of card.querySelectorAll("[data-ticked]")) place.textContent = number;
-  for (const button of card.querySelectorAll("[data-decides]")) button.disabled = !number;
+  for (const button of card.querySelectorAll("[data-alike] [data-decides], [data-run] .approve")) button.disabled = !number;
 }
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-all]")) {
-    for (const check of document.querySelectorAll("#card [name=selected]")) check.checked = event.target.checked;
+    for (const check of document.querySelectorAll("#card :is([name=selected], .held [name=patterns])")) check.checked = event.target.checked;
   }
   if (event.target.closest("#card")) ticked();
   else if (event.target.name === "selected") show();
@@ -214,14 +214,15 @@ document.addEventListener("change", (event) => {
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !document.querySelector(":popover-open") && checks().some((check) => check.checked)) select([]);
-  const card = document.activeElement?.closest(".queue-card") ?? document.querySelector(".queue-card.current");
-  const check = card?.querySelector("[name=selected]");
+  const card = document.activeElement?.closest(".queue-card, .held") ?? document.querySelector(".queue-card.current");
+  const check = card?.querySelector("[name=selected], [name=patterns]");
   if (event.key.toLowerCase() !== "x" || event.repeat || !check || event.ctrlKey || event.metaKey || event.altKey) return;
   if (document.activeElement.matches("textarea, input:not([type=checkbox], [type=radio])")) return;
   const all = checks();
   const range = event.shiftKey && last ? [all.indexOf(last), all.indexOf(check)].sort((a, b) => a - b) : null;
   if (range) for (const other of all.slice(range[0], range[1] + 1)) other.checked = true;
   else check.checked = !check.checked;
+  if (card.matches(".held")) return ticked();
   last = check;
   show();
 });

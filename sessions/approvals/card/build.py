@@ -24,6 +24,7 @@ from sessions.approvals.card.offers import (
 )
 from sessions.approvals.card.ownership import Ownership, load_ownership
 from sessions.approvals.card.previews import Preview, build_preview
+from sessions.approvals.card.previews.run_values import ALL, RunChoice
 from sessions.approvals.card.receipts import Receipt, build_receipt
 from sessions.approvals.card.stop_reason import StopReason, explain_stop
 from sessions.approvals.card.subjects import describe_subject, find_agent_reason, list_paths
@@ -139,6 +140,7 @@ class DecisionDraft:
 
     grant: str = ""
     comment: str = ""
+    choice: RunChoice = ALL  # of the files of a run
 
 
 NO_DRAFT = DecisionDraft()
@@ -157,7 +159,7 @@ def build_card(
     subject = describe_subject(approval)
     ownership = load_ownership(workspace)
     owners = ownership.find_owners(list_paths(approval), excluded_id=approval.intent_id)
-    preview = build_preview(approval, workspace, intent)
+    preview = build_preview(approval, workspace, intent, draft.choice)
     state = get_card_state(approval, viewer)
     inputs = _build_offer_inputs(approval, subject.kind, intent, ownership)
     return Card(

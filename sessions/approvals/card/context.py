@@ -16,6 +16,7 @@ from intents.criteria import CriterionState, list_criteria
 from intents.models import Intent
 from sessions.approvals.card.alerts import find_alert_text
 from sessions.approvals.card.ownership import PathOwner
+from sessions.approvals.card.run_facts import RunFacts, build_run_facts
 from sessions.approvals.card.subjects import list_paths
 from sessions.models import AgentSession, Approval
 from sessions.representations import count_session_entries
@@ -74,10 +75,12 @@ class CardContext:
     others_note: str
     past: tuple[ContextEvent, ...]
     pattern: str
+    run: RunFacts | None = None
 
 
 def build_context(approval: Approval, intent: Intent | None, owners: list[PathOwner]) -> CardContext:
-    """Build the context in 9 queries, whatever the size of the workspace; 10 where criteria have evidence."""
+    """Build the context in 9 queries, whatever the size of the workspace; 10 where criteria have evidence,
+    2 more for a run."""
     paths = list_paths(approval)
     entries = _list_entries(approval)
     bodies = [(entry, read_body(entry) or {}) for entry in entries]
@@ -90,6 +93,7 @@ def build_context(approval: Approval, intent: Intent | None, owners: list[PathOw
         others_note=_describe_owners(approval, owners, paths),
         past=tuple(_list_past_decisions(approval, set(paths))),
         pattern=paths[0] if len(paths) == 1 else "",
+        run=build_run_facts(approval) if approval.kind == Approval.Kind.RUN else None,
     )
 
 

@@ -76,7 +76,7 @@ def list_offers(inputs: OfferInputs, chosen: str = "", *, is_admin: bool = False
     if inputs.approval.kind == Approval.Kind.SCOPE:
         return _list_plan_offers(inputs, chosen)
     if inputs.approval.kind == Approval.Kind.RUN:
-        return [_offer_run(inputs)]
+        return [_offer_run()]
     builders: dict[str, Callable[..., GrantOffer]] = {
         "once": _offer_once,
         "session": _offer_until_session_end,
@@ -135,14 +135,13 @@ def _offer_once(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
     )
 
 
-def _offer_run(inputs: OfferInputs) -> GrantOffer:
-    count = len(inputs.approval.call.get("offending", ()))
-    files = f"{count} file{'s' if count > 1 else ''}"
+def _offer_run() -> GrantOffer:
     effect = (
-        f"{files.capitalize()} of the run land in the workspace, each only over the file it was made from."
+        "What is ticked lands on its own, each file only if it is still what the command found. What is not "
+        "ticked is thrown away."
     )
-    detail = "Exactly what is shown. The command does not run again."
-    return GrantOffer("once", f"Keep {files}", "Keep the changes", effect, detail=detail, checked=True)
+    detail = "This change of the ticked files. The command does not run again."
+    return GrantOffer("once", "These bytes once", "Approve", effect, detail=detail, checked=True)
 
 
 def _offer_for_session(inputs: OfferInputs, value: str, until: str, *, checked: bool) -> GrantOffer:
@@ -295,30 +294,30 @@ def describe_rejection_effect(approval: Approval) -> str:
         return f"The scope of {approval.intent_id} stays as it is. The agent receives your note."
     if approval.kind == Approval.Kind.COMPLETION:
         return f"{approval.intent_id} stays in progress. The agent receives your note."
+    if approval.kind == Approval.Kind.RUN:
+        landed = len(approval.call.get("landed", ()))
+        rest = f" The {landed} that landed stay." if landed else ""
+        return f"None of these changes reaches the workspace.{rest} The agent receives your note."
     effect = "It is not read." if is_read(approval) else "Nothing is written."
     return f"{effect} The agent is told not to retry and receives your note."
 
 
 def list_rejection_presets(kind: str, owners: list[PathOwner]) -> list[str]:
     """Return texts for a rejection, addressed to the agent, the most fitting one first."""
-    if kind == "completion":
-        return [
-            "Show evidence for each criterion first.",
-            "Not done: read the criteria again.",
-            "Stop, and wait for me.",
-        ]
     not_yours = (
         f"Not yours: leave this file to {owners[0].intent_id}."
         if owners
         else "Not yours: stay inside your scope."
     )
-    split, wait = "Too much at once: split it.", "Stop, and wait for me."
-    if kind == "shell":
-        return ["Split the command and name its targets.", not_yours, "Ask for the scope first.", wait]
-    if kind == "scope":
-        return ["Too wide: ask for the files you need.", not_yours, split, wait]
-    if kind == "read":
-        return ["Work without this file.", "Ask me for the value that you need.", wait]
-    if kind == "stale":
-        return ["Read the file again, then propose the change again.", not_yours, split, wait]
-    return [not_yours, "Ask for the scope first.", split, wait]
+    return [text or not_yours for text in PRESETS.get(kind, (None, ASK_FIRST, SPLIT, WAIT))]
+
+
+ASK_FIRST, SPLIT, WAIT = "Ask for the scope first.", "Too much at once: split it.", "Stop, and wait for me."
+PRESETS: Mapping[str, tuple[str | None, ...]] = {  # None: that the file is not the agent's
+    "completion": ("Show evidence for each criterion first.", "Not done: read the criteria again.", WAIT),
+    "shell": ("Split the command and name its targets.", None, ASK_FIRST, WAIT),
+    "run": (None, "Run it so that it leaves these files alone.", ASK_FIRST, WAIT),
+    "scope": ("Too wide: ask for the files you need.", None, SPLIT, WAIT),
+    "read": ("Work without this file.", "Ask me for the value that you need.", WAIT),
+    "stale": ("Read the file again, then propose the change again.", None, SPLIT, WAIT),
+}

@@ -13,6 +13,7 @@ from django.utils import timezone
 from controlplane.templatetags.times import format_duration, format_since
 from sessions.approvals.call_report import CallReport, has_returned, list_reports
 from sessions.approvals.card.subjects import abbreviate, list_paths
+from sessions.approvals.kinds.run_changes import list_approved
 from sessions.approvals.rejection_lesson import find_lesson_id
 from sessions.models import Approval, ApprovalGrant, ContainedRun
 from traces.models import TraceFile
@@ -136,7 +137,7 @@ def _describe_report(reports: list[CallReport]) -> ReceiptStep:
 def _follow_run(approval: Approval) -> tuple[list[ReceiptStep], bool]:
     """Return which changes of a contained run have landed, and whether some have still to."""
     run = ContainedRun.objects.filter(approval=approval).first()
-    approved = set(approval.patterns or approval.call.get("offending", ()))
+    approved = set(list_approved(approval))
     landed = [
         effect["path"]
         for effect in (run.effects if run else ())

@@ -55,7 +55,11 @@ SCOPE_REQUEST = ReasonText("Requests a wider scope of {intent}", "Wider scope re
 COMPLETION = ReasonText(
     "Requests completion of {intent}", "Workspace policy:", "a person confirms completion."
 )
-RUN = ReasonText("Changed by a command: {paths}", "Ran contained, wants to keep:", "{message}")
+RUN = ReasonText("Held after the run: {paths}", "Held after the run.", "")
+# Reasons that say enough of a file that a run changed; the others go by the message.
+ABOUT_FILES = (
+    Reason.NOT_IN_SCOPE, Reason.EMPTY_SCOPE, Reason.PROTECTED_PATH, Reason.HASH_MISMATCH, Reason.INTENTIGNORE,
+)  # fmt: skip
 OTHER_REASON = ReasonText("{reason}", "Held:", "{message}")
 
 
@@ -68,6 +72,7 @@ class StopReason:
     nearest: str
     nearest_note: str
     owner: str
+    more: tuple[tuple[str, str], ...] = ()  # further rules with their sentences, of the files of a run
 
 
 def summarize(approval: Approval) -> str:
@@ -78,6 +83,8 @@ def summarize(approval: Approval) -> str:
 
 
 def explain_stop(approval: Approval, owners: list[PathOwner]) -> StopReason:
+    if approval.kind == Approval.Kind.RUN:
+        return _explain_run(approval, owners)
     text = _get_reason_text(approval)
     nearest = approval.call.get("nearest_pattern") or ""
     sentence = _describe_ignore_line(approval) or _fill(text.sentence, approval)
@@ -90,6 +97,37 @@ def explain_stop(approval: Approval, owners: list[PathOwner]) -> StopReason:
         nearest_note=_describe_difference(nearest, next(iter(list_paths(approval)), "")),
         owner="; ".join(describe_owner(owner) for owner in owners[:3]),
     )
+
+
+def _explain_run(approval: Approval, owners: list[PathOwner]) -> StopReason:
+    """Return each rule that holds files of a run, with these files."""
+    by_rule: dict[str, list[str]] = {}
+    for file in approval.call.get("files", ()):
+        by_rule.setdefault(_get_file_text(file).rule, []).append(file["path"])
+    (rule, sentence), *more = [(rule, f"{abbreviate(paths)}.") for rule, paths in by_rule.items()] or [
+        (RUN.rule, "")
+    ]
+    return StopReason(
+        rule=rule,
+        sentence=sentence,
+        intent_revision=approval.intent_revision or None,
+        policy_revision=approval.workspace_revision or None,
+        nearest="",
+        nearest_note="",
+        owner="; ".join(describe_owner(owner) for owner in owners[:3]),
+        more=tuple(more),
+    )
+
+
+def explain_held_file(approval: Approval, file: Mapping[str, str]) -> str:
+    """Return why one file of a run waits, e.g. `docs/a.md is outside INT-001.`"""
+    text = _get_file_text(file)
+    return file.get("why") or "" if text is OTHER_REASON else _fill(text.sentence, approval, [file["path"]])
+
+
+def _get_file_text(file: Mapping[str, str]) -> ReasonText:
+    reason = file.get("reason", "")
+    return REASON_TEXTS[reason] if reason in ABOUT_FILES else OTHER_REASON
 
 
 def _describe_ignore_line(approval: Approval) -> str:
@@ -130,8 +168,8 @@ def _get_reason_text(approval: Approval) -> ReasonText:
     return REASON_TEXTS.get(approval.reason, OTHER_REASON)
 
 
-def _fill(template: str, approval: Approval) -> str:
-    paths = list_paths(approval)
+def _fill(template: str, approval: Approval, paths: list[str] | None = None) -> str:
+    paths = list_paths(approval) if paths is None else paths
     is_plural = len(paths) > 1
     unknown: Mapping[str, str] = next(iter(approval.call.get("unknown") or ()), {})
     target = " ".join((unknown.get("text") or approval.tool).split())

@@ -32,7 +32,7 @@ MAX_REASON_LENGTH = 400
 
 @dataclass(frozen=True, slots=True)
 class ApprovalSubject:
-    """`kind` selects the icon: edit, delete, shell, read, scope, completion, stale or other."""
+    """`kind` selects the icon: edit, delete, shell, run, read, scope, completion, stale or other."""
 
     kind: str
     verb: str
@@ -84,10 +84,14 @@ def describe_subject(approval: Approval) -> ApprovalSubject:
         title = f"Complete {approval.intent_id}"
         return ApprovalSubject("completion", title, title, "text")
     if approval.kind == Approval.Kind.RUN:
-        return ApprovalSubject(
-            "edit", "Keep what a command changed:", abbreviate(list_paths(approval)), "text"
-        )
+        return _describe_run(approval)
     return _describe_call(approval)
+
+
+def _describe_run(approval: Approval) -> ApprovalSubject:
+    count = len(list_paths(approval))
+    command = next(iter(str(approval.call.get("command", "")).strip().splitlines()), "")
+    return ApprovalSubject("run", f"Land {count} file{'' if count == 1 else 's'} from", command, "command")
 
 
 def _describe_call(approval: Approval) -> ApprovalSubject:

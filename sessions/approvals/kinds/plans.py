@@ -38,7 +38,9 @@ def validate_plan_grant(approval: Approval, decision: DecisionInput) -> GrantTer
     if decision.grant == "workspace":
         raise InvalidGrantError(BOUNDED)
     requested_patterns, requested_kinds = list_requested(approval)
-    patterns = requested_patterns if decision.patterns is None else decision.patterns
+    # Before plans had kinds, an empty list of patterns stood for all that was asked for.
+    names_none = not decision.patterns and (decision.patterns is None or decision.kinds is None)
+    patterns = requested_patterns if names_none else decision.patterns or ()
     kinds = requested_kinds if decision.kinds is None else decision.kinds
     if not patterns and not kinds:
         raise InvalidGrantError("Nothing is left of the plan: reject it.")

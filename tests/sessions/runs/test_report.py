@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import pytest
 from django.db.models import F
 
 from controlplane.models import Workspace
 from sessions.models import Approval, ContainedRun
 from tests import builders
+from tests.sessions.runs.builders import (
+    CONTAINMENT,
+    content_hash,
+    created,
+    decide,
+    deleted,
+    land,
+    report,
+    start,
+)
 from traces.models import LedgerEntry, TraceFile
 
 pytestmark = pytest.mark.django_db
-
-CONTAINMENT = {"overlay": True, "landlock": 7}
 
 
 def change(workspace, **fields):
     Workspace.objects.filter(pk=workspace.pk).update(revision=F("revision") + 1, **fields)
 
 
-def content_hash(text: str) -> str:
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-def created(path: str, text: str = "x\n", **fields):
-    return {
-        "path": path, "change": "created", "before": None, "after": content_hash(text), "size": len(text),
-        "diff": f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}", "content": text, **fields,
-    }  # fmt: skip
-
-
-def deleted(path: str):
-    return {"path": path, "change": "deleted", "before": content_hash("x\n"), "after": None, "size": 0}
-
-
 @pytest.fixture
 def run(at_work):
     """A command that the gate allows contained."""
-    answer = at_work.gate("Bash", command="npm test", containment=CONTAINMENT)
-    assert answer["decision"] == "allow"
-    return answer["containment"]
-
-
-def report(agent, run, *files, status=200, exit_code=0):
-    body = {"exit_code": exit_code, "duration_ms": 1200, "files": list(files)}
-    response = agent.post(f"runs/{run['run_id']}/effects", body)
-    assert response.status_code == status, response.json()
-    return response.json()
+    return start(at_work)
 
 
 def test_the_answer_says_how_to_run_it(acme, at_work):
@@ -130,9 +112,11 @@ def test_a_path_outside_never_lands(at_work, run, path):
 
 def test_a_link_counts_as_writing_what_it_points_to(at_work, run):
     link = created("src/auth/link", change="link", target="/etc/passwd", content=None, diff=None)
-    inside = created("src/auth/inside", change="link", target="src/auth/a.ts", content=None, diff=None)
-    answer = report(at_work, run, link, inside)
-    assert (answer["discard"], answer["land"]) == (["src/auth/link"], ["src/auth/inside"])
+    inside = created("src/auth/x/inside", change="link", target="../a.ts", content=None, diff=None)
+    beside = created("src/auth/beside", change="link", target="../../docs/a.md", content=None, diff=None)
+    answer = report(at_work, run, link, inside, beside)
+    assert (answer["discard"], answer["land"]) == (["src/auth/link"], ["src/auth/x/inside"])
+    assert answer["hold"] == ["src/auth/beside"]
 
 
 def test_ignored_names_wait(acme, at_work, run):
@@ -214,6 +198,11 @@ def test_a_run_belongs_to_its_session(acme, at_work, run):
     [
         {"path": "a"},
         created("a") | {"change": "renamed"},
+        created("a") | {"after": None, "content": None},
+        created("a") | {"content": "another text"},
+        deleted("a") | {"after": content_hash("x")},
+        created("a", content="\ud800"),
+        created("a\0"),
         created("a") | {"after": "abc"},
         created("a") | {"size": -1},
     ],
@@ -225,33 +214,6 @@ def test_a_malformed_report_changes_nothing(at_work, run, file):
 
 def test_a_path_stands_once(at_work, run):
     report(at_work, run, created("src/auth/a.ts"), created("src/auth/a.ts"), status=400)
-
-
-def land(agent, run):
-    response = agent.post(f"runs/{run['run_id']}/land", {})
-    assert response.status_code == 200, response.json()
-    return response.json()
-
-
-def decide(client, approval_id, action="approve", status=200, **fields):
-    response = client.post(f"approvals/{approval_id}/decide", {"action": action, **fields})
-    assert response.status_code == status, response.json()
-
-
-def test_the_card_shows_what_the_command_did_and_what_waits(at_work, rex, run):
-    answer = report(
-        at_work, run, created("src/auth/a.ts"), created("docs/b.md", "one new line\n"), exit_code=3
-    )
-    page = builders.signed_in(rex).get(f"/w/acme/approvals/{answer['approval']['id']}/").content.decode()
-    for text in (
-        "Ran contained",
-        "docs/b.md",
-        "one new line",
-        "exit status 3 after 1.2 s",
-        "1 file landed already",
-    ):
-        assert text in page, text
-    assert "npm test" in page
 
 
 def test_the_session_tells_of_the_run(at_work, rex, run):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from controlplane.templatetags.diffs import Hunk, count_changes
 from intents.criteria import CriterionState
 from sessions.approvals.card.command import CommandView
+from sessions.approvals.card.previews.run_values import RunView
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class Preview:
     criteria: tuple[CriterionState, ...] = ()
     open_criteria: int = 0  # criteria without evidence
     input: str = ""
+    run: RunView | None = None  # a contained run has a preview of its own, see `_run.html`
 
     @property
     def added(self) -> int | None:
