@@ -6,167 +6,9 @@ import re
 
 from controlplane.policy.effects import Effect
 from controlplane.policy.shell.result import Span, UnclearCommandError
+from controlplane.policy.shell.table.load import load_table
 
 LOWER = re.compile(r"[a-z_][a-z0-9_]*")
-# Lower-case names that a shell or a program reads (zsh ties path to PATH).
-READ_LOWER_CASE = frozenset(
-    [
-        "path",
-        "cdpath",
-        "fpath",
-        "manpath",
-        "module_path",
-        "mailpath",
-        "prompt",
-        "histchars",
-        "argv",
-        "status",
-        "http_proxy",
-        "https_proxy",
-        "all_proxy",
-        "no_proxy",
-        "ftp_proxy",
-        "auto_resume",
-        "_",
-    ]
-)
-# Names that choose language, time zone and colours, or tell that no terminal is there.
-QUIET = frozenset(
-    [
-        "LANG",
-        "LANGUAGE",
-        "LC_ALL",
-        "LC_COLLATE",
-        "LC_CTYPE",
-        "LC_MESSAGES",
-        "LC_NUMERIC",
-        "LC_TIME",
-        "TZ",
-        "TERM",
-        "COLUMNS",
-        "LINES",
-        "NO_COLOR",
-        "FORCE_COLOR",
-        "CLICOLOR",
-        "CLICOLOR_FORCE",
-        "CI",
-        "NODE_ENV",
-        "RAILS_ENV",
-        "GIT_OPTIONAL_LOCKS",
-        "PYTHONUNBUFFERED",
-        "PYTHONDONTWRITEBYTECODE",
-        "GIT_TERMINAL_PROMPT",
-    ]
-)
-# Upper-case names that no common program reads.
-INERT = QUIET | frozenset(
-    [
-        "A",
-        "B",
-        "C",
-        "D",
-        "F",
-        "FILE",
-        "FILES",
-        "DIR",
-        "DIRS",
-        "FOLDER",
-        "OUT",
-        "OUTPUT",
-        "IN",
-        "INPUT",
-        "SRC",
-        "SOURCE",
-        "DST",
-        "DEST",
-        "DESTINATION",
-        "TARGET",
-        "NAME",
-        "NAMES",
-        "MSG",
-        "MESSAGE",
-        "TEXT",
-        "BASE",
-        "ROOT",
-        "REPO",
-        "BRANCH",
-        "COUNT",
-        "COUNTER",
-        "TOTAL",
-        "RESULT",
-        "I",
-        "J",
-        "K",
-        "N",
-        "X",
-        "Y",
-        "Z",
-        "VERSION",
-        "TAG",
-        "DATE",
-        "NOW",
-        "REPLY",
-        "PORT",
-        "PID",
-        "URL",
-        "ID",
-        "KEY",
-        "VALUE",
-        "LINE",
-        "START",
-        "END",
-        "SIZE",
-        "MAX",
-        "MIN",
-        "SUM",
-        "PATTERN",
-        "QUERY",
-        "RESPONSE",
-        "STATUS",
-        "CODE",
-        "EXIT_CODE",
-        "RC",
-        "COMMIT",
-        "SHA",
-        "HASH",
-        "FILENAME",
-        "FILEPATH",
-        "OUTFILE",
-        "INFILE",
-        "LOGFILE",
-        "PROJECT",
-        "APP",
-        "ACTUAL",
-        "AFTER",
-        "BEFORE",
-        "BODY",
-        "CHANGED",
-        "CONTENT",
-        "CONTENTS",
-        "CURRENT",
-        "ELAPSED",
-        "EXPECTED",
-        "FIRST",
-        "FOUND",
-        "ISSUE",
-        "ITEM",
-        "ITEMS",
-        "JOB",
-        "LAST",
-        "LATEST",
-        "MISSING",
-        "NEW",
-        "OLD",
-        "OTP",
-        "PR",
-        "PREVIOUS",
-        "RESP",
-        "RUN",
-        "TITLE",
-    ]
-)
-
-
 # Counts and results of a script's own: no program reads such a name. The settings of git have a count too.
 OWN_NAME = re.compile(
     r"(?!GIT_)[A-Z][A-Z0-9]*_(?:COUNT|NUMBER|RESULT|RESPONSE|OUTPUT|SHA|LINES|TOTAL|STATUS)"
@@ -184,19 +26,18 @@ ADDRESS_SETTING = re.compile(
 ADDRESS = re.compile(r"[A-Za-z0-9][\w./,-]*(?::(?!:)[\w./,-]*)*")  # without a password
 MAX_ADDRESS = 120
 SETS = "sets {}, which the program may listen to"
-# Programs run the value of these; `cat` and the empty value turn the pager off.
-PAGERS = frozenset({"PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER"})
 NO_PAGER = ("", "cat")
 
 
 def is_quiet(name: str) -> bool:
     """Return whether even programs of the workspace, such as make, behave the same whatever its value."""
-    return name in QUIET or name in PAGERS
+    words = load_table().words
+    return name in words["quiet_variables"] or name in words["pager_variables"]
 
 
 def is_harmless(name: str, value: object) -> bool:
     """Return whether programs behave the same with the variable set to this value (None: not known)."""
-    return is_inert(name) or (name in PAGERS and value in NO_PAGER)
+    return is_inert(name) or (name in load_table().words["pager_variables"] and value in NO_PAGER)
 
 
 def find_setting(name: str, value: str | None) -> tuple[str, Effect] | None:
@@ -217,12 +58,11 @@ def is_inert(name: str) -> bool:
     """Return whether no program is known to read a variable."""
     if OWN_NAME.fullmatch(name) or OWN_ID.fullmatch(name):
         return True
-    numbered = NUMBERED.fullmatch(name)
-    return (
-        name in INERT
-        or (numbered is not None and numbered[1] in INERT - QUIET)
-        or (LOWER.fullmatch(name) is not None and name not in READ_LOWER_CASE and not name.startswith("npm_"))
-    )
+    words, numbered = load_table().words, NUMBERED.fullmatch(name)
+    if name in words["quiet_variables"] or (numbered[1] if numbered else name) in words["inert_variables"]:
+        return True
+    is_lower = LOWER.fullmatch(name) is not None and not name.startswith("npm_")
+    return is_lower and name not in words["lower_case_variables"]
 
 
 def check_inert(name: str, span: Span) -> None:

@@ -12,25 +12,14 @@ from tree_sitter import Node
 
 from controlplane.policy.shell.bash.number_variables import NUMERIC, is_line_count
 from controlplane.policy.shell.bash.walker import Walker
+from controlplane.policy.shell.names import to_names
 from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.variables import check_inert, is_inert
 
-ARITHMETIC = frozenset(
-    [
-        "binary_expression",
-        "unary_expression",
-        "postfix_expression",
-        "parenthesized_expression",
-        "ternary_expression",
-        "number",
-        "variable_name",
-        "word",
-        "simple_expansion",
-        "compound_statement",
-        "arithmetic_expansion",
-        "c_style_for_statement",
-        "variable_assignment",
-    ]
+ARITHMETIC = to_names(
+    "binary_expression unary_expression postfix_expression parenthesized_expression",
+    "ternary_expression number variable_name word simple_expansion compound_statement",
+    "arithmetic_expansion c_style_for_statement variable_assignment",
 )
 SETS = re.compile(rb"(?<![=!<>])=(?!=)|\+\+|--|<<=|>>=")
 NAME = re.compile(r"[A-Za-z_]\w*")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
+from controlplane.policy.shell.names import to_names
 
 INTEGER = re.compile(r"-?\d+")
 NUMERIC = re.compile(r"\$[?#$]|\$\{#\w+(?:\[[@*]\])?\}")  # they stand for a number, whatever the state is
@@ -19,16 +20,8 @@ COUNTING = re.compile(r"-[lwcm]|--(lines|words|bytes|chars)")
 NAMED_BY = {"variable_assignment": "name", "for_statement": "variable", "binary_expression": "left"}
 ARITHMETIC = frozenset({"arithmetic_expansion", "binary_expression", "postfix_expression"})
 # In these a statement has run by the time the next one does.
-BLOCKS = frozenset(
-    [
-        "program",
-        "do_group",
-        "compound_statement",
-        "subshell",
-        "command_substitution",
-        "else_clause",
-        "case_item",
-    ]
+BLOCKS = to_names(
+    "program do_group compound_statement subshell command_substitution else_clause case_item",
 )
 
 

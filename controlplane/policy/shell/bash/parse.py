@@ -15,6 +15,7 @@ from tree_sitter import Language, Node, Parser, Point
 
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.command_text import encode_command
+from controlplane.policy.shell.names import to_names
 from controlplane.policy.shell.result import UnclearCommandError
 
 LANGUAGE = Language(tree_sitter_bash.language())
@@ -35,85 +36,25 @@ ERRORS_BEHIND = re.compile(rb"""(<<-?[ \t]*(['"]?)[A-Za-z_]\w*\2[ \t]+)(2>&1|2>/
 HEREDOC_WORD = re.compile(rb"""(?P<quote>['"]?)\\?(?P<word>[A-Za-z_]\w*)(?P=quote)""")
 
 # Nodes whose text is read character by character elsewhere, so that gaps between their children are covered.
-TEXT_NODES = frozenset(
-    [
-        "string",
-        "raw_string",
-        "ansi_c_string",
-        "comment",
-        "word",
-        "number",
-        "variable_name",
-        "special_variable_name",
-        "simple_expansion",
-        "expansion",
-        "arithmetic_expansion",
-        "brace_expression",
-        "regex",
-        "extglob_pattern",
-        "test_operator",
-        "string_content",
-        "heredoc_start",
-        "heredoc_body",
-        "heredoc_content",
-        "heredoc_end",
-        "file_descriptor",
-    ]
+TEXT_NODES = to_names(
+    "string raw_string ansi_c_string comment word number variable_name special_variable_name",
+    "simple_expansion expansion arithmetic_expansion brace_expression regex extglob_pattern",
+    "test_operator string_content heredoc_start heredoc_body heredoc_content heredoc_end",
+    "file_descriptor",
 )
 # Nodes whose children must cover every byte but blanks.
-STRUCTURE_NODES = frozenset(
-    [
-        "program",
-        "list",
-        "pipeline",
-        "command",
-        "command_name",
-        "redirected_statement",
-        "file_redirect",
-        "heredoc_redirect",
-        "herestring_redirect",
-        "negated_command",
-        "subshell",
-        "compound_statement",
-        "test_command",
-        "if_statement",
-        "elif_clause",
-        "else_clause",
-        "while_statement",
-        "for_statement",
-        "c_style_for_statement",
-        "do_group",
-        "case_statement",
-        "case_item",
-        "function_definition",
-        "variable_assignment",
-        "variable_assignments",
-        "declaration_command",
-        "unset_command",
-        "array",
-        "subscript",
-        "concatenation",
-        "command_substitution",
-        "process_substitution",
-        "binary_expression",
-        "unary_expression",
-        "postfix_expression",
-        "ternary_expression",
-        "parenthesized_expression",
-    ]
+STRUCTURE_NODES = to_names(
+    "program list pipeline command command_name redirected_statement file_redirect heredoc_redirect",
+    "herestring_redirect negated_command subshell compound_statement test_command if_statement",
+    "elif_clause else_clause while_statement for_statement c_style_for_statement do_group",
+    "case_statement case_item function_definition variable_assignment variable_assignments",
+    "declaration_command unset_command array subscript concatenation command_substitution",
+    "process_substitution binary_expression unary_expression postfix_expression ternary_expression",
+    "parenthesized_expression",
 )
 # Nodes in which a line continuation or a Unicode blank is plain text for bash as well.
-LITERAL_NODES = frozenset(
-    [
-        "raw_string",
-        "string",
-        "string_content",
-        "comment",
-        "heredoc_body",
-        "heredoc_content",
-        "ansi_c_string",
-        "word",
-    ]
+LITERAL_NODES = to_names(
+    "raw_string string string_content comment heredoc_body heredoc_content ansi_c_string word",
 )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from controlplane.policy.shell.command_kinds.words import is_inner_path, to_names
+from controlplane.policy.shell.command_kinds.words import is_inner_path
+from controlplane.policy.shell.names import to_names
 from controlplane.policy.shell.table.row import (
     ANY_WORDS,
     ATTACHED,

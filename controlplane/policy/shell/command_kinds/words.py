@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from controlplane.policy.effects import Effect
+from controlplane.policy.shell.names import to_names
 from controlplane.policy.shell.word import Word
 
 # Names of options by which programs write elsewhere, or run what they are given.
@@ -16,12 +17,8 @@ _RISKY_OPTION = re.compile(
     r"|write|upload|data|env|path|^-[a-zA-Z]$",
     re.IGNORECASE,
 )
+PLAIN_FLAGS = to_names("-h -v -q -a -n -y -l -V")
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*:")
-
-
-def to_names(*lines: str) -> frozenset[str]:
-    """Return the names that the lines hold, parted by blanks."""
-    return frozenset(name for line in lines for name in line.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +58,7 @@ class Arguments:
                 return False
             name, _, attached = value.partition("=")
             if value.startswith("-") and value not in {"-", "--"}:
-                if _RISKY_OPTION.search(name) and name not in {
-                    "-h",
-                    "-v",
-                    "-q",
-                    "-a",
-                    "-n",
-                    "-y",
-                    "-l",
-                    "-V",
-                }:
+                if _RISKY_OPTION.search(name) and name not in PLAIN_FLAGS:
                     return False
                 value = attached
             if value and (_SCHEME.match(value) or not is_inner_path(value, self.root)):

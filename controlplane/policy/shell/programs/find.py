@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 from controlplane.policy.paths.raw_path import PatternUse
 from controlplane.policy.shell.lexical_path import CommandPath, is_inside
+from controlplane.policy.shell.names import to_names
 from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.registry import (
     load_programs,
@@ -22,8 +23,8 @@ from controlplane.policy.shell.wildcards import find_below, regex_to_glob
 from controlplane.policy.shell.word import Word, to_any_file_name
 
 OPERATORS = frozenset({"!", "(", ")", ","})
-NAME_TESTS = frozenset(
-    ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"]
+NAME_TESTS = to_names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname",
 )
 GLOBAL_OPTIONS = frozenset({"-H", "-L", "-P"})
 PLACEHOLDER = "{}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from controlplane.policy.shell.names import to_names
 from controlplane.policy.shell.options import ParsedOptions
 from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.mkdir import list_parents
@@ -11,8 +12,8 @@ from controlplane.policy.shell.programs.roles import Handler, record_operands
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
-DD_KEYS = frozenset(
-    ["bs", "cbs", "conv", "count", "ibs", "iflag", "iseek", "obs", "oflag", "oseek", "seek", "skip", "status"]
+DD_KEYS = to_names(
+    "bs cbs conv count ibs iflag iseek obs oflag oseek seek skip status",
 )
 SPLIT_SUFFIXES = ("aa", "ab", "zz")
 CSPLIT_SUFFIXES = ("00", "01", "99")

@@ -36,10 +36,15 @@ OPTION_SAFE = "option_safe"
 READS_CWD = "reads_cwd"  # without operands it reads the current directory
 TAKES_NUMBER = "takes_number"  # it knows `-20`
 STOPS_AT_OPERAND = "stops_at_operand"  # options end at the first operand, as they do before a command
+PASSES = "passes_names"  # with options of `passes` it prints lines of its input as they are
 ANY_ARGUMENTS = "any_arguments"  # whatever they are, it reads and writes no file
 ANY_WORDS = "any_words"  # it may get words that are known only when it runs: no option of it does more harm
-MARKS = frozenset({ANY_ARGUMENTS, ANY_WORDS, OPTION_SAFE, READS_CWD, TAKES_NUMBER, STOPS_AT_OPERAND})
-OPTION_NAMES = ("first", "recursive", "parents", "needs", "never")  # fields that name options of the row
+MARKS = frozenset({PASSES, ANY_ARGUMENTS, ANY_WORDS, OPTION_SAFE, READS_CWD, TAKES_NUMBER, STOPS_AT_OPERAND})
+# Fields that name options of the row.
+OPTION_NAMES = (
+    *("first", "recursive", "parents", "needs", "never"),
+    *("names", "names_but", "names_with", "passes", "nul"),
+)
 TOKEN = re.compile(r"(?P<name>[-+][^=?^'\s]*)(?:(?P<sign>[?^])|='(?P<literal>[^']*)'|=(?P<role>[a-z]*))?")
 SIGNS = {"?": ATTACHED, "^": WRITING}
 
@@ -70,6 +75,9 @@ class TableRow:
     the reason against one of the options `never`, against a call without one that it `needs`, and against an
     argument that begins with a letter of `never_begins`. With an option of `first` there is no first operand.
     Those of `recursive` and `parents` take along what lies below and above an operand.
+
+    It prints nothing but file names with one of the options `names_with`, with no others than `names`, and
+    with none of `names_but`; with `nul` these end in a NUL.
     """
 
     name: str
@@ -87,6 +95,11 @@ class TableRow:
     needs: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     never_begins: str = ""
+    names: frozenset[str] = frozenset()
+    names_but: frozenset[str] = frozenset()
+    names_with: frozenset[str] = frozenset()
+    passes: frozenset[str] = frozenset()
+    nul: frozenset[str] = frozenset()
 
     @property
     def words(self) -> tuple[str, ...]:

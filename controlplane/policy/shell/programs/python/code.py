@@ -9,68 +9,16 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
-from controlplane.policy.shell.command_kinds.words import to_names
 from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.table.load import load_table
 
 MAX_CODE = 8_000  # characters
 MAX_TREE = 4_000  # nodes
 
-# What may be used of a module. Others of its names are modules themselves (`re.enum`, `os.path.os`).
-MODULES = """
-json: load loads dump dumps JSONDecodeError
-sys: stdin stdout stderr argv exit version version_info maxsize
-re: compile search match fullmatch findall finditer sub subn split escape I M S X IGNORECASE
-    MULTILINE DOTALL VERBOSE
-os: path sep linesep
-os.path: join exists isfile isdir basename dirname normpath abspath relpath realpath getsize
-    getmtime split splitext commonprefix commonpath expanduser
-datetime: datetime date time timedelta timezone UTC
-time: time strftime gmtime localtime sleep perf_counter monotonic
-collections: Counter defaultdict OrderedDict deque
-itertools: chain groupby islice count cycle repeat product permutations combinations zip_longest
-    accumulate takewhile dropwhile starmap
-functools: reduce cmp_to_key
-math: ceil floor sqrt log log2 log10 pi e inf nan isclose isnan pow exp sin cos tan gcd comb
-    factorial fsum prod
-statistics: mean median stdev pstdev mode variance quantiles
-textwrap: dedent wrap fill indent shorten
-string: ascii_letters ascii_lowercase ascii_uppercase digits punctuation whitespace hexdigits
-base64: b64decode b64encode urlsafe_b64decode urlsafe_b64encode b32decode b32encode b16decode
-    b16encode
-binascii: hexlify unhexlify crc32
-hashlib: md5 sha1 sha224 sha256 sha384 sha512 blake2b blake2s
-struct: pack unpack calcsize unpack_from iter_unpack error
-zlib: compress decompress crc32 adler32
-random: random randint choice choices sample shuffle seed uniform
-uuid: uuid4 uuid5 UUID NAMESPACE_DNS NAMESPACE_URL
-urllib: parse
-urllib.parse: urlparse urlsplit urlunparse urljoin quote quote_plus unquote unquote_plus parse_qs
-    parse_qsl urlencode
-html: escape unescape
-csv: reader writer DictReader DictWriter QUOTE_ALL QUOTE_MINIMAL
-pprint: pprint pformat
-decimal: Decimal ROUND_HALF_UP
-fractions: Fraction
-unicodedata: name category normalize
-difflib: unified_diff ndiff context_diff get_close_matches SequenceMatcher
-"""
-NAMES = {
-    entry.partition(":")[0]: frozenset(entry.partition(":")[2].split())
-    for entry in re.split(r"\n(?=\S)", MODULES.strip())
-}
-BUILTINS = to_names(
-    "print len range enumerate sorted reversed sum min max abs round int float str bool bytes bytearray",
-    "list dict set tuple zip map filter any all isinstance iter next ord chr hex oct bin repr ascii",
-    "divmod pow slice hash id format Exception ValueError KeyError IndexError TypeError AttributeError",
-    "StopIteration FileNotFoundError OSError UnicodeDecodeError AssertionError RuntimeError",
-    "ZeroDivisionError KeyboardInterrupt BrokenPipeError SystemExit NotImplementedError EOFError True",
-    "False None exit quit frozenset",
-)
-# A name of the code that is one of these may be the builtin as well: `eval = eval`.
-OTHER_BUILTINS = frozenset(dir(builtins)) - BUILTINS
 NODES = (
     ast.Module, ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If,
     ast.With, ast.withitem, ast.Try, ast.ExceptHandler, ast.Import, ast.ImportFrom, ast.alias,
@@ -86,6 +34,20 @@ INNER_ATTRIBUTE = re.compile(r"_|(?:gi|cr|ag|tb|co|func|im|f)_|mro\Z|modules\Z")
 MODE = re.compile(r"[rwaxbt+]{1,4}")
 OPEN_OPTIONS = frozenset({"mode", "encoding", "errors", "newline", "buffering"})
 COOKIE = re.compile(r"#[^\n]*coding[:=]")
+
+
+@cache
+def _load_modules() -> Mapping[str, frozenset[str]]:
+    """Return what may be used of each module."""
+    modules = {name.partition("module ")[2]: names for name, names in load_table().words.items()}
+    return {name: names for name, names in modules.items() if name}
+
+
+@cache
+def _load_builtins() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the builtins that only compute, and all others, which no name of the code may stand for."""
+    known = load_table().words["builtins_of_python"]
+    return known, frozenset(dir(builtins)) - known
 
 
 @dataclass(slots=True)
@@ -112,6 +74,8 @@ class _Checker:
     def __init__(self, tree: ast.Module) -> None:
         self.nodes = list(_walk(tree))
         self.files = CodeFiles()
+        self.names = _load_modules()
+        self.builtins, self.other_builtins = _load_builtins()
         self.modules: dict[str, str] = {}  # names that stand for a module
         self.granted: set[int] = set()  # nodes that another one has vouched for
         self.own = {node.id for node in self.nodes if isinstance(node, ast.Name) and not _is_load(node)}
@@ -126,7 +90,7 @@ class _Checker:
                 self._import(node)
             elif isinstance(node, ast.ImportFrom):
                 self._import_names(node)
-        if not self.own.isdisjoint({*self.modules, *OTHER_BUILTINS}):
+        if not self.own.isdisjoint({*self.modules, *self.other_builtins}):
             raise _unclear("a name that stands for two things")
         for node in self.nodes:  # a call comes before what it holds
             self._check_node(node)
@@ -134,13 +98,13 @@ class _Checker:
 
     def _import(self, node: ast.Import) -> None:
         for alias in node.names:
-            if alias.name not in NAMES:
+            if alias.name not in self.names:
                 raise _unclear(f"the module {alias.name[:40]}")
             top = alias.name.partition(".")[0]
             self.modules[alias.asname or top] = alias.name if alias.asname else top
 
     def _import_names(self, node: ast.ImportFrom) -> None:
-        known = NAMES.get(node.module or "", frozenset())
+        known = self.names.get(node.module or "", frozenset())
         for alias in node.names:
             if node.level or alias.name not in known or alias.name == "path":
                 raise _unclear(f"{alias.name[:40]} of the module {(node.module or '.')[:40]}")
@@ -160,7 +124,7 @@ class _Checker:
             self._check_name(node)
 
     def _check_name(self, node: ast.Name) -> None:
-        is_known = node.id in self.own or node.id in BUILTINS
+        is_known = node.id in self.own or node.id in self.builtins
         if node.id in self.modules or node.id.startswith("__") or not is_known:
             raise _unclear(node.id[:40])
 
@@ -168,9 +132,9 @@ class _Checker:
         """Allow an attribute of a module that is listed, and any plain one of a value."""
         module = self._find_module(node.value)
         if module is not None:
-            if node.attr not in NAMES[module]:
+            if node.attr not in self.names[module]:
                 raise _unclear(f"{module}.{node.attr[:40]}")
-            if f"{module}.{node.attr}" in NAMES and id(node) not in self.granted:
+            if f"{module}.{node.attr}" in self.names and id(node) not in self.granted:
                 raise _unclear(f"{module}.{node.attr} as a value")
             self._grant(node.value)
         elif INNER_ATTRIBUTE.match(node.attr):
@@ -183,7 +147,7 @@ class _Checker:
         if isinstance(node, ast.Attribute):
             parent = self._find_module(node.value)
             inner = f"{parent}.{node.attr}"
-            return inner if inner in NAMES else None
+            return inner if inner in self.names else None
         return None
 
     def _grant(self, node: ast.expr) -> None:
