@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ALL = ("commands", "core", "gate", "hook", "interruptions", "ledger", "neighbours", "pages", "push")
+ALL = ("commands", "core", "gate", "hook", "interruptions", "ledger", "neighbours", "nodes", "pages", "push")
 
 
 def main() -> None:
