@@ -22,7 +22,7 @@ from intents.models import Intent
 from intents.rules.policy import read_policy
 from sessions.approvals.card.subjects import describe_subject
 from sessions.interruptions.pages import MIN_CALLS, compute_recent_figures
-from sessions.models import AgentSession, Approval
+from sessions.models import AgentSession, Approval, ContainedRun
 from sessions.stops.store import is_stopped
 from traces.models import Checkpoint, EntryKind, LedgerEntry
 
@@ -168,7 +168,13 @@ def _waiting_row(approval: Approval) -> dict[str, Any]:
 def _list_agents(
     workspace: Workspace, calls: list[CallCount], enforcement: str, now: datetime
 ) -> Iterator[dict[str, Any]]:
-    """Yield agents seen within a week. Silent: a session is open, but a day passed without a gate call."""
+    """Yield agents seen within a week. Silent: a session is open, but a day passed without a gate call.
+
+    `missing`: how many contained runs never told what they changed.
+    """
+    overdue = ContainedRun.objects.for_workspace(workspace.pk).filter(status=ContainedRun.Status.OVERDUE)
+    recent_runs = overdue.filter(session__last_seen_at__gt=now - WEEK)
+    missing = Counter(recent_runs.values_list("session__agent_name", flat=True))
     recent_sessions = AgentSession.objects.filter(workspace=workspace, last_seen_at__gt=now - WEEK).order_by()
     grouped = recent_sessions.values("agent_name").annotate(
         version=Max("agent_version"),
@@ -177,11 +183,13 @@ def _list_agents(
     )
     for row in grouped.order_by("-last"):
         agent_calls = [call for call in calls if call.agent == row["agent_name"]]
-        is_silent = row["open"] and not agent_calls
+        is_silent, late = row["open"] and not agent_calls, missing[row["agent_name"]]
+        is_governed = enforcement == "enforce" and not late
         yield {
             "name": agent_title(row["agent_name"]),
             "version": row["version"],
-            "state": "silent" if is_silent else "governed" if enforcement == "enforce" else "degraded",
+            "state": "silent" if is_silent else "governed" if is_governed else "degraded",
+            "missing": late,
             "last_call": max((call.last for call in agent_calls), default=row["last"]),
             "calls": sum(call.count for call in agent_calls),
             "denied": sum(call.count for call in agent_calls if call.outcome == "deny"),

@@ -17,6 +17,7 @@ from controlplane.server.leader import Leadership
 from controlplane.shared.metrics import BACKGROUND_FAILURES
 from sessions.approvals.lifecycle import expire_overdue
 from sessions.gate.monitoring.health import alert_on_partial_hooks
+from sessions.gate.monitoring.missing_effects import alert_on_missing_effects
 from sessions.live.hub import stop_hub
 from traces.anchors.schedule import send_due_heads
 from traces.counts.counters import count_sealed
@@ -42,6 +43,7 @@ LEADER_LOOPS: tuple[Loop, ...] = (  # of several processes one runs these
     ("anchor ledgers", 1.0, send_due_heads),
     ("verify ledgers", 1.0, check_due_ledgers),
     ("watch sessions", 60.0, alert_on_partial_hooks),
+    ("watch contained runs", 15.0, alert_on_missing_effects),
 )
 OWN_LOOPS: tuple[Loop, ...] = (("measure", 15.0, measure),)
 

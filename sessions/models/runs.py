@@ -27,6 +27,7 @@ class ContainedRun(models.Model):
 
     class Status(models.TextChoices):
         ALLOWED = "ALLOWED", _("Allowed")  # nothing is known of it yet
+        OVERDUE = "OVERDUE", _("Not reported in time")  # a late report is still taken
         REPORTED = "REPORTED", _("Reported")
 
     public_id = models.CharField(max_length=32, unique=True, default=new_id, editable=False)
@@ -53,6 +54,9 @@ class ContainedRun(models.Model):
     )
 
     objects = ContainedRunQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["status", "created_at"], name="run_status")]
 
     def __str__(self) -> str:
         return f"{self.public_id} {self.status}"

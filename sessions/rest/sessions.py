@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -96,7 +95,11 @@ class SessionView(SessionViewBase):
     )  # fmt: skip
     def get(self, request: Request, session_id: str) -> Response:
         session = self.get_session(session_id, acting=False)
-        details = {"counts": count_session_entries(session), "health": asdict(compute_health(session))}
+        health = compute_health(session)
+        details = {
+            "counts": count_session_entries(session),
+            "health": {"state": health.state, "why": health.why},
+        }
         return Response(represent_session(session) | details)
 
 

@@ -23,7 +23,10 @@ from traces.models import Checkpoint, EntryKind, Outlet
 from traces.outlets.records import OutletRecord
 
 INFO, WARN, ERROR = ("INFO", 9), ("WARN", 13), ("ERROR", 17)
-SEVERITIES = {"allow": INFO, "ask": WARN, "deny": ERROR, "PENDING": WARN, "REJECTED": ERROR, "EXPIRED": WARN}
+SEVERITIES = {
+    "allow": INFO, "ask": WARN, "deny": ERROR, "PENDING": WARN, "REJECTED": ERROR,
+    "EXPIRED": WARN, "alert": WARN,
+}  # fmt: skip
 APPROVAL_OPENED = "PENDING"
 
 

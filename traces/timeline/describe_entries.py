@@ -220,6 +220,9 @@ def _describe_session(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]
     if body.get("event") == "run":
         _describe_run(row, body)
         return
+    if body.get("event") == "alert":
+        row.verb, row.outcome, row.note = "Alert", "warning", _text(body.get("text"))
+        return
     if body.get("event") == "ran":
         _describe_report(row, body)
         return

@@ -15,7 +15,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from controlplane.policy.model import SessionState, ToolClass
-from sessions.models import AgentSession
+from sessions.models import AgentSession, ContainedRun
 from traces.ledger.append import NewEntry, append, read_body
 from traces.models import EntryKind, LedgerEntry
 
@@ -34,8 +34,11 @@ class GateHealth(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Health:
+    """`alert` is the reason of an alert that this state raises, "" for none."""
+
     state: GateHealth
     why: str
+    alert: str = ""
 
 
 GOVERNED = Health(GateHealth.GOVERNED, "Its calls come to the gate.")
@@ -43,39 +46,49 @@ SILENT = Health(GateHealth.SILENT, "Nothing was heard of its tools yet.")
 UNGATED = Health(
     GateHealth.DEGRADED,
     "It reports changes, but no call of it ever came to the gate: its hook before tools does not run.",
+    "ungated",
 )
 
 
 def _build_unreported(count: int) -> Health:
     reason = f"{count} changes were let through and none was reported: its hook after tools does not run."
-    return Health(GateHealth.DEGRADED, reason)
+    return Health(GateHealth.DEGRADED, reason, "unreported")
+
+
+def _build_missing(count: int) -> Health:
+    runs = "a contained run" if count == 1 else f"{count} contained runs"
+    return Health(GateHealth.DEGRADED, f"The effects of {runs} never came, so nobody knows what changed.")
 
 
 def compute_health(session: AgentSession) -> Health:
-    """Return the health of one session. At most 2 queries."""
+    """Return the health of one session. At most 3 queries."""
     return compute_healths(session.workspace_id, [session.session_id])[session.session_id]
 
 
 def compute_healths(workspace_id: int, session_ids: Iterable[str]) -> dict[str, Health]:
-    """Return the health of each session. At most 2 queries for any number of them."""
+    """Return the health of each session. At most 3 queries for any number of them."""
     ids = list(session_ids)
     counts_by_session = count_entries(workspace_id, ids)
     return classify_sessions(workspace_id, {session_id: counts_by_session[session_id] for session_id in ids})
 
 
 def classify_sessions(workspace_id: int, counts: Mapping[str, Counter[str]]) -> dict[str, Health]:
-    """Return the health of each session from its entry counts. At most 1 query."""
+    """Return the health of each session from its entry counts. At most 2 queries."""
     doubtful = [name for name, count in counts.items() if count["allow"] and not count["trace"]]
     changes = _count_changes(workspace_id, doubtful)
-    return {name: _classify(count, changes[name]) for name, count in counts.items()}
+    alarmed = [name for name, count in counts.items() if count["alert"]]  # as each missing report is
+    missing = _count_missing(workspace_id, alarmed)
+    return {name: _classify(count, changes[name], missing[name]) for name, count in counts.items()}
 
 
-def _classify(count: Counter[str], changes: int) -> Health:
+def _classify(count: Counter[str], changes: int, missing: int) -> Health:
     calls = count["allow"] + count["deny"] + count["ask"]
     if count["trace"] and not calls:
         return UNGATED
     if changes >= MIN_UNREPORTED:
         return _build_unreported(changes)
+    if missing:
+        return _build_missing(missing)
     return GOVERNED if calls else SILENT
 
 
@@ -108,6 +121,13 @@ def _count_changes(workspace_id: int, session_ids: list[str]) -> Counter[str]:
     )
 
 
+def _count_missing(workspace_id: int, session_ids: list[str]) -> Counter[str]:
+    """Count the contained runs of each session whose effects never came. 1 query or none."""
+    overdue = ContainedRun.objects.for_workspace(workspace_id).filter(status=ContainedRun.Status.OVERDUE)
+    rows = overdue.filter(session__session_id__in=session_ids) if session_ids else overdue.none()
+    return Counter(rows.values_list("session__session_id", flat=True))
+
+
 def alert_on_partial_hooks() -> int:
     """Alert on recent sessions whose hooks run only in part; return how many alerts are new.
 
@@ -130,19 +150,18 @@ def alert_on_partial_hooks() -> int:
 
 def alert_if_degraded(session: AgentSession, health: Health) -> bool:
     """Alert the reviewers, once for a session and reason; False when there is nothing new."""
-    if health.state is not GateHealth.DEGRADED:
+    if not health.alert:
         return False
-    reason = "ungated" if health is UNGATED else "unreported"
     appended = append(
         NewEntry(
             workspace_id=session.workspace_id,
             kind=EntryKind.SESSION,
-            idempotency_key=f"health:{session.pk}:{reason}",
+            idempotency_key=f"health:{session.pk}:{health.alert}",
             session_id=session.session_id,
             intent_id=session.selected_intent_id,
             outcome="alert",
             agent=session.agent_name,
-            reason=reason,
+            reason=health.alert,
             actor=ACTOR,
             body={"event": "alert", "session_id": session.session_id, "text": health.why},
         )
