@@ -31,8 +31,8 @@ EDITS = {
     "opencode": ("tool.execute.after-edit", "app.py"),
     "cline": ("PostToolUse-editor-2", "app.py"),
 }
-BEFORE = "def add(n):\n    return n + 1"
-RENAMED = "def add(total):\n    return total + 1"
+BEFORE = "def add(n):\n    total = n + 1\n    return total"
+RENAMED = "def add(n):\n    result = n + 1\n    return result"
 
 
 def paths_of(shop):

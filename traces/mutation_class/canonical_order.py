@@ -10,8 +10,8 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from traces.mutation_class.forms import LexicalScope, NormalNode
 from traces.mutation_class.languages.grammar import Container, Grammar, Ordering
-from traces.mutation_class.normal_form import LexicalScope, NormalNode
 from traces.mutation_class.parse import CpuLimit
 
 MAX_ITEMS = 400  # every pair is compared

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from traces.entry_schema import EVOLUTION_CLASS, REFACTOR_CLASS
 from traces.mutation_class.canonical_order import sort_children
+from traces.mutation_class.forms import NormalForm
 from traces.mutation_class.languages import find_grammar
 from traces.mutation_class.languages.grammar import Grammar
-from traces.mutation_class.normal_form import NormalForm, normalize
+from traces.mutation_class.normal_form import normalize
 from traces.mutation_class.parse import CpuLimit, UnclassifiableError
 from traces.mutation_class.renames import Equivalence, compare
 
@@ -26,7 +27,7 @@ def classify_change(path: str, before: str, after: str, *, seconds: float = CPU_
         return None
     cpu_limit = CpuLimit(seconds)
     try:
-        old, new = (normalize(grammar, text.encode(), cpu_limit) for text in (before, after))
+        old, new = (normalize(grammar, path, text.encode(), cpu_limit) for text in (before, after))
         equivalence = _compare_forms(old, new, grammar, cpu_limit)
     except (UnclassifiableError, UnicodeEncodeError, RecursionError):
         return None

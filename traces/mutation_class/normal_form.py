@@ -8,81 +8,24 @@ Two texts with equal normal forms do the same. Names are kept with the scope tha
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import pairwise
 
 from tree_sitter import Node, TreeCursor
 
-from traces.mutation_class.languages.grammar import NO_KINDS, Binds, Grammar, Kinds, NameRole, ScopeKind
+from traces.mutation_class.forms import Binds, LexicalScope, NameRole, NormalForm, NormalNode, ScopeKind
+from traces.mutation_class.languages.grammar import NO_KINDS, Grammar, Kinds, NodePosition
+from traces.mutation_class.noise import remove_noise
 from traces.mutation_class.parse import CpuLimit, UnclassifiableError, parse
+from traces.mutation_class.public_names import PublicNames
 
 MAX_DEPTH = 150
 LINE_CONTINUATION = re.compile(rb"\\\r?\n")
 
 
-@dataclass(slots=True, eq=False)
-class LexicalScope:
-    """A scope with the names it declares. `rebound` names were declared `global` or `nonlocal`.
-
-    A class that `has_bases` may override members that are defined elsewhere, so these are never renamed.
-    """
-
-    kind: str
-    parent: LexicalScope | None = None
-    names: set[str] = field(default_factory=set)
-    rebound: set[str] = field(default_factory=set)
-    has_bases: bool = False
-
-    def find_binding_scope(self, mode: str) -> LexicalScope:
-        """Return the scope in which a declaration binds its name."""
-        if mode == Binds.ENCLOSING:
-            return self.parent or self
-        scope = self
-        while mode == Binds.FUNCTION and scope.kind == ScopeKind.BLOCK and scope.parent:
-            scope = scope.parent
-        return scope
-
-    def find_enclosing(self, kind: str) -> LexicalScope | None:
-        """Return the innermost scope of a kind, including this one."""
-        scope: LexicalScope | None = self
-        while scope and scope.kind != kind:
-            scope = scope.parent
-        return scope
-
-
-@dataclass(slots=True, eq=False)
-class NormalNode:
-    """A node of the normal form. `text` is set for leaves, `role` for names; `scope` is the one that it
-    opens.
-
-    `lookup_scope` is where a name is resolved first, `declared_in` the scope in which this leaf declares it.
-    """
-
-    kind: str
-    text: str = ""
-    role: str = ""
-    children: list[NormalNode] = field(default_factory=list)
-    field: str | None = None
-    scope: LexicalScope | None = None
-    lookup_scope: LexicalScope | None = None
-    declared_in: LexicalScope | None = None
-    digest: int = 0
-
-
-@dataclass(slots=True)
-class NormalForm:
-    """The normal form of a file.
-
-    `members` are defined by classes of this file; `parameters` are those that callers can pass by name.
-    """
-
-    root: NormalNode
-    members: set[str]
-    parameters: set[tuple[LexicalScope, str]]
-
-
-def normalize(grammar: Grammar, source: bytes, cpu_limit: CpuLimit) -> NormalForm:
+def normalize(grammar: Grammar, path: str, source: bytes, cpu_limit: CpuLimit) -> NormalForm:
     """Return the normal form. Raises UnclassifiableError."""
-    return _Normalizer(grammar, source, cpu_limit).normalize(parse(grammar, source, cpu_limit))
+    return _Normalizer(grammar, path, source, cpu_limit).normalize(parse(grammar, source, cpu_limit))
 
 
 @dataclass(slots=True)
@@ -94,13 +37,22 @@ class _Context:
     binding: str
     scope: LexicalScope
     depth: int
+    outer: NodePosition = ("", None)  # of the parent
     in_parameters: bool = False
+    in_import: bool = False
+    is_exported: bool = False
+    is_exported_around: bool = False  # the parent, which may open a scope of its own
+    is_private: bool = False  # by a modifier
     sibling_kinds: Kinds = NO_KINDS  # computed only for kinds that need them
 
 
 class _Normalizer:
-    def __init__(self, grammar: Grammar, source: bytes, cpu_limit: CpuLimit) -> None:
+    def __init__(self, grammar: Grammar, path: str, source: bytes, cpu_limit: CpuLimit) -> None:
         self.grammar, self.naming, self.source, self.cpu_limit = grammar, grammar.naming, source, cpu_limit
+        self.names = PublicNames(grammar.naming, path)
+        self.counts_documentation = bool(
+            grammar.documentation_readers.search(source.decode("utf-8", "surrogateescape"))
+        )
         self.needs_siblings = {
             kind for kind, _ in (*grammar.naming.required_siblings, *grammar.naming.property_modifiers)
         }
@@ -111,7 +63,10 @@ class _Normalizer:
         file_scope = LexicalScope(ScopeKind.FUNCTION)
         node = self._visit(root.walk(), _Context("", None, "", file_scope, 0)) or NormalNode("")
         node.scope = file_scope
-        return NormalForm(node, self.members, self.parameters)
+        self.names.finish(file_scope)
+        return NormalForm(
+            node, self.members, self.parameters, self.names.public, self.names.quoted, self.names.uncertain
+        )
 
     def _visit(self, cursor: TreeCursor, context: _Context) -> NormalNode | None:
         """Return None for nodes that do not count."""
@@ -121,12 +76,12 @@ class _Normalizer:
         if not node.is_named:
             return NormalNode("", node.type, field=context.field)
         if node.type in self.grammar.comments:
-            text = self._text(node)
-            # A directive comment (`# coding`, `//go:build`) changes what the program does.
-            return NormalNode("order", text) if self.grammar.directives.search(text) else None
+            return self._build_comment(self._text(node))
         if context.depth > MAX_DEPTH:
             raise UnclassifiableError("nested too deeply")
         kind = self.grammar.kinds_by_position.get((context.parent, context.field), node.type)
+        if kind in self.grammar.strings:
+            self.names.quoted.add(self._text(node).strip("'\"`"))
         converter = self.grammar.converters.get(kind)
         converted = converter(node, self._text(node)) if converter else None
         if converted is not None:
@@ -134,6 +89,11 @@ class _Normalizer:
         if node.child_count == 0 or kind in self.grammar.verbatim:
             return self._build_leaf(kind, self._text(node), context)
         return self._build_inner(cursor, node, kind, context)
+
+    def _build_comment(self, text: str) -> NormalNode | None:
+        """Keep a directive (`# coding`, `//go:build`), and documentation that the program itself shows."""
+        is_shown = self.counts_documentation and self.grammar.documentation.search(text)
+        return NormalNode("order", text) if is_shown or self.grammar.directives.search(text) else None
 
     def _text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
@@ -148,7 +108,7 @@ class _Normalizer:
             (context.parent, context.field), NO_KINDS
         ).isdisjoint(context.sibling_kinds):
             role = NameRole.NAME_AND_MEMBER
-            self._add_member(text, context.scope.find_enclosing(ScopeKind.CLASS))
+            self._add_member(text, context)
         leaf = NormalNode(kind, text, role, field=context.field)
         if not role:
             return leaf
@@ -158,8 +118,20 @@ class _Normalizer:
         if context.binding and role != NameRole.MEMBER:
             self._declare(leaf, context)
         if (context.parent, context.field) in self.naming.member_positions:
-            self._add_member(text, context.scope.find_enclosing(ScopeKind.CLASS))
-        return leaf
+            self._add_member(text, context)
+        if leaf.declared_in is None:
+            self.names.add_use(leaf, (context.parent, context.field), context.outer, context.scope)
+        return self._expand_shorthand(leaf)
+
+    def _expand_shorthand(self, leaf: NormalNode) -> NormalNode:
+        """Write `{x}` as `{x: x}`."""
+        if leaf.kind not in self.grammar.shorthands:
+            return leaf
+        pair, key_kind, value_kind = self.grammar.shorthands[leaf.kind]
+        key = NormalNode(key_kind, leaf.text, NameRole.MEMBER, field="key")
+        key.lookup_scope = leaf.lookup_scope
+        leaf.kind, leaf.role, leaf.field = value_kind, NameRole.NAME, "value"
+        return NormalNode(pair, children=[key, NormalNode("", ":"), leaf])
 
     def _declare(self, leaf: NormalNode, context: _Context) -> None:
         scope = context.scope.find_binding_scope(context.binding)
@@ -167,11 +139,24 @@ class _Normalizer:
         leaf.declared_in = scope
         if context.in_parameters:
             self.parameters.add((scope, leaf.text))
-        if scope.kind == ScopeKind.CLASS and not (scope.has_bases and self.naming.hides_class_scope):
-            self.members.add(leaf.text)
+        position = (context.parent, context.field)
+        is_known = context.is_private or position in self.naming.public.type_parameters
+        if scope.kind == ScopeKind.CLASS:
+            keeps = scope.has_fixed_members and self.naming.hides_class_scope
+            if not keeps and self.names.is_private_member(leaf.text, is_known):
+                self.members.add(leaf.text)
+        elif context.in_parameters:
+            self.names.add_parameter(scope, leaf.text, position)
+        elif scope.parent is None:
+            is_enclosing = context.binding == Binds.ENCLOSING
+            is_exported = context.is_exported_around if is_enclosing else context.is_exported
+            is_shared = not (context.in_import or is_known)
+            self.names.add_file_name(scope, leaf.text, exported=is_exported, shared=is_shared)
 
-    def _add_member(self, text: str, owner: LexicalScope | None) -> None:
-        if owner is None or not owner.has_bases:
+    def _add_member(self, text: str, context: _Context) -> None:
+        owner = context.scope.find_enclosing(ScopeKind.CLASS)
+        is_free = owner is None or not owner.has_fixed_members
+        if is_free and self.names.is_private_member(text, context.is_private):
             self.members.add(text)
 
     # --- inner nodes ---------------------------------------------------------------------------------
@@ -180,22 +165,48 @@ class _Normalizer:
         own_scope = self._open_scope(node, kind, context.scope)
         normal_node = NormalNode(self.grammar.aliases.get(kind, kind), field=context.field, scope=own_scope)
         inner = _Context(kind, None, "", own_scope or context.scope, context.depth + 1)
-        inner.in_parameters = context.in_parameters or kind in self.naming.parameters
+        self._describe_inner(inner, node, kind, context)
         normal_node.children = self._visit_children(cursor, node, context, inner)
         if kind in self.naming.rebinding:
             self._rebind(normal_node, context.scope)
         if own_scope:
             own_scope.names -= own_scope.rebound
-        return self._remove_noise(normal_node, node, context)
+        return remove_noise(self.grammar, normal_node, node.type, context.parent, context.field)
+
+    def _describe_inner(self, inner: _Context, node: Node, kind: str, context: _Context) -> None:
+        """Say what holds for the children of a node."""
+        rules = self.naming.public
+        inner.outer = (context.parent, context.field)
+        inner.in_parameters = kind in self.naming.parameters or (
+            context.in_parameters and inner.scope is context.scope
+        )
+        inner.in_import = context.in_import or kind in rules.imports
+        inner.is_exported = kind in rules.exports or (context.is_exported and inner.scope is context.scope)
+        inner.is_private = rules.is_private(node) if kind in rules.modified else context.is_private
+        inner.is_exported_around = context.is_exported
+        if kind in rules.exporting:
+            self.names.add_export(rules.find_exported(node))
+        if kind in rules.module_syntax:
+            self.names.is_module = True
+        if rules.reads_names(node):
+            self.names.reflect(inner.scope)
 
     def _open_scope(self, node: Node, kind: str, parent: LexicalScope) -> LexicalScope | None:
         scope_kind = self.naming.scopes.get(kind)
         if scope_kind is None:
             return None
+        rules = self.naming.public
         children = {(kind, child.type) for child in node.children if child.named_child_count}
-        return LexicalScope(
-            scope_kind, parent, has_bases=not children.isdisjoint(self.naming.base_class_children)
-        )
+        scope = LexicalScope(scope_kind, parent)
+        if scope_kind == ScopeKind.CLASS:
+            has_bases = not children.isdisjoint(self.naming.base_class_children)
+            scope.has_fixed_members = has_bases or rules.has_public_members(node)
+        elif scope_kind == ScopeKind.FUNCTION:
+            scope.parameters = rules.judge_parameters(node)
+            scope.keyword_only = rules.find_keyword_only(node)
+            name = node.child_by_field_name("name")
+            self.names.functions[scope] = self._text(name) if name is not None else ""
+        return scope
 
     def _rebind(self, node: NormalNode, scope: LexicalScope) -> None:
         scope.rebound |= {child.text for child in node.children if child.role}
@@ -204,7 +215,7 @@ class _Normalizer:
         self, cursor: TreeCursor, node: Node, context: _Context, inner: _Context
     ) -> list[NormalNode]:
         children: list[NormalNode] = []
-        end, skipped = node.start_byte, self._find_docstring(node, context, inner)
+        end, skipped = node.start_byte, self._find_documentation(node, context, inner)
         needs_siblings = inner.parent in self.needs_siblings
         inner.sibling_kinds = frozenset(child.type for child in node.children) if needs_siblings else NO_KINDS
         has_child = cursor.goto_first_child()
@@ -215,22 +226,46 @@ class _Normalizer:
             end = child.end_byte
             inner.field = cursor.field_name
             inner.binding = self._find_binding(inner, context)
-            normal_child = None if child.id == skipped else self._visit(cursor, inner)
+            normal_child = self._keep_examples(child) if child.id in skipped else self._visit(cursor, inner)
             if normal_child is not None:
-                children.append(self._add_implicit_parent(normal_child, inner))
+                children += self._rewrite(self._add_implicit_parent(normal_child, inner))
             has_child = cursor.goto_next_sibling()
         cursor.goto_parent()
         self._add_unparsed_text(children, end, node.end_byte)
         self._add_self_attributes(children, inner, context)
         return children
 
-    def _find_docstring(self, node: Node, context: _Context, inner: _Context) -> int | None:
-        """Return the id of the docstring: a first statement that is nothing but a string."""
-        if context.parent not in self.grammar.docstring_parents.get(inner.parent, ()):
-            return None
-        named_children = (child for child in node.children if child.is_named)
-        first = next((child for child in named_children if child.type not in self.grammar.comments), None)
-        return first.id if first is not None and _is_string_statement(first) else None
+    def _find_documentation(self, node: Node, context: _Context, inner: _Context) -> set[int]:
+        """Return the ids of strings that only describe: at the start of a body, or behind an attribute."""
+        parents = self.grammar.docstring_parents.get(inner.parent)
+        if parents is None or self.counts_documentation:
+            return set()
+        statements = [
+            child for child in node.children if child.is_named and child.type not in self.grammar.comments
+        ]
+        found = {
+            second.id
+            for first, second in pairwise(statements)
+            if _is_string_statement(second) and self._is_attribute(first)
+        }
+        is_described = context.parent in parents and bool(statements) and _is_string_statement(statements[0])
+        if is_described and not self.grammar.is_documentation_read(node):
+            found.add(statements[0].id)
+        return found
+
+    def _keep_examples(self, documentation: Node) -> NormalNode | None:
+        """Return the examples in a docstring, which a test may run."""
+        examples = self.grammar.examples.findall(self._text(documentation))
+        return NormalNode("examples", "\n".join(examples)) if examples else None
+
+    def _is_attribute(self, statement: Node) -> bool:
+        child = statement.named_child(0) if statement.type == "expression_statement" else None
+        return child is not None and child.type in self.grammar.attribute_owners
+
+    def _rewrite(self, node: NormalNode) -> list[NormalNode]:
+        """Replace what the language can spell in two ways by one of them."""
+        rewrite = self.grammar.rewrites.get(node.kind)
+        return [node] if rewrite is None else rewrite(node)
 
     def _find_binding(self, inner: _Context, context: _Context) -> str:
         """Return how the next child declares names, "" if it declares none."""
@@ -259,50 +294,13 @@ class _Normalizer:
         if any(child.field == object_field and (child.text or child.kind) in spellings for child in children):
             for child in children:
                 if child.role == NameRole.MEMBER:
-                    self._add_member(child.text, context.scope.find_enclosing(ScopeKind.CLASS))
+                    self._add_member(child.text, context)
 
     def _add_implicit_parent(self, child: NormalNode, inner: _Context) -> NormalNode:
         parent_kind = self.grammar.implicit_parents.get((inner.parent, inner.field))
         return (
             NormalNode(parent_kind, children=[child]) if parent_kind and child.kind != parent_kind else child
         )
-
-    def _remove_noise(self, normal_node: NormalNode, node: Node, context: _Context) -> NormalNode | None:
-        """Remove tokens that do not change the meaning: separators, trailing commas, redundant
-        parentheses.
-        """
-        grammar, kind = self.grammar, node.type
-        children = normal_node.children
-        noise = grammar.separators.get(kind, frozenset()) | grammar.separators.get("*", frozenset())
-        if kind in grammar.without_parentheses:
-            noise |= {"(", ")"}
-        if noise:
-            children = [child for child in children if child.kind or child.text not in noise]
-        if kind in grammar.trailing:
-            children = _drop_trailing_comma(children)
-        normal_node.children = children
-        if kind in grammar.transparent and context.parent not in grammar.keeps_parentheses:
-            inner = [child for child in children if child.kind]
-            if len(inner) == 1 and not _contains_kind(inner[0], grammar.keeps_parentheses):
-                inner[0].field = context.field
-                return inner[0]
-        named_children = [child for child in children if child.kind]
-        return (
-            None
-            if kind in grammar.dropped_when_empty
-            and context.parent == "class_definition"
-            and not named_children
-            else normal_node
-        )
-
-
-def _drop_trailing_comma(children: list[NormalNode]) -> list[NormalNode]:
-    """Turn `[a, b,]` into `[a, b]`; not `[a,,]`, where a comma stands for an element."""
-    last = len(children) - 1
-    while last >= 0 and not children[last].kind and children[last].text in {")", "]", "}", ">"}:
-        last -= 1
-    has_comma = last > 0 and not children[last].kind and children[last].text == ","
-    return [*children[:last], *children[last + 1 :]] if has_comma and children[last - 1].kind else children
 
 
 def _is_string_statement(node: Node) -> bool:
@@ -312,15 +310,3 @@ def _is_string_statement(node: Node) -> bool:
         child is not None and child.type in {"string", "concatenated_string"} and node.named_child_count == 1
     )
     return is_string and not any(part.type == "interpolation" for part in (child.children if child else ()))
-
-
-def _contains_kind(node: NormalNode, kinds: frozenset[str]) -> bool:
-    if not kinds:
-        return False
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        if current.kind in kinds:
-            return True
-        pending.extend(current.children)
-    return False

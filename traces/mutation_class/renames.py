@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
+from traces.mutation_class.forms import LexicalScope, NormalForm, NormalNode
 from traces.mutation_class.languages.grammar import NameRole, Naming, ScopeKind
-from traces.mutation_class.normal_form import LexicalScope, NormalForm, NormalNode
 from traces.mutation_class.parse import CpuLimit
 
 Pairs = set[tuple[str, str]]
@@ -46,11 +46,10 @@ def compare(before: NormalForm, after: NormalForm, naming: Naming, cpu_limit: Cp
         return Equivalence.SAME
     if not naming.is_complete:
         return Equivalence.DIFFERENT if _is_inconsistent(comparison) else Equivalence.UNCLEAR
-    return (
-        Equivalence.SAME
-        if _RenamingCheck(before, after, naming, comparison).is_consistent()
-        else Equivalence.DIFFERENT
-    )
+    check = _RenamingCheck(before, after, naming, comparison)
+    if not check.is_consistent():
+        return Equivalence.DIFFERENT
+    return Equivalence.UNCLEAR if check.is_uncertain() else Equivalence.SAME
 
 
 def _compare_structure(before: NormalNode, after: NormalNode, cpu_limit: CpuLimit) -> _Comparison | None:
@@ -111,6 +110,11 @@ class _RenamingCheck:
         )
         return are_scopes_consistent and self._are_members_consistent() and self._are_keywords_consistent()
 
+    def is_uncertain(self) -> bool:
+        """Whether code elsewhere may use a name that changed, as far as the file can tell."""
+        changed = {(scope, old) for scope, pairs in self.names.items() for old, _ in _select_changed(pairs)}
+        return not changed.isdisjoint(self.before.uncertain)
+
     def _add_pair(self, old_leaf: NormalNode, new_leaf: NormalNode) -> bool:
         """Record a pair; return False if the two names resolve to scopes that are not partners."""
         if old_leaf.role == NameRole.KEYWORD:
@@ -143,12 +147,26 @@ class _RenamingCheck:
         changed = list(_select_changed(pairs))
         # A name that was taken before would silently capture other uses.
         are_unused = all(new not in scope.names for _, new in changed)
-        return _is_bijection(pairs) and are_unused and all(self._keeps_pattern(*pair) for pair in changed)
+        partner = self.comparison.scope_pairs[scope]
+        are_private = all(
+            self.before.may_rename(scope, old) and self.after.may_rename(partner, new) for old, new in changed
+        )
+        return (
+            _is_bijection(pairs)
+            and are_unused
+            and are_private
+            and all(self._keeps_pattern(*pair) for pair in changed)
+        )
 
     def _are_members_consistent(self) -> bool:
         old_names = {name for name, _ in self.members}
         changed = list(_select_changed(self.members))
-        are_defined_here = all(name in self.before.members and new not in old_names for name, new in changed)
+        are_defined_here = all(
+            name in self.before.members - self.before.quoted
+            and new in self.after.members - self.after.quoted
+            and new not in old_names
+            for name, new in changed
+        )
         is_one_to_one = _is_bijection(
             {pair for pair in self.members if pair[0] in {name for name, _ in changed}}
         )

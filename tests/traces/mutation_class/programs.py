@@ -66,7 +66,7 @@ def functions():
 
 def _function(number, body):
     given = ast.arguments([], [ast.arg("alpha"), ast.arg("beta")], None, [], [], None, [])
-    return ast.FunctionDef(f"function_{number}", given, body, [], lineno=1)
+    return ast.FunctionDef(f"_function_{number}", given, body, [], lineno=1)
 
 
 def source(definitions):

@@ -6,7 +6,7 @@ import pytest
 
 from traces.mutation_class import EVOLUTION_CLASS, REFACTOR, classify_change
 
-CLASS = "class A:\n    def one(self):\n        return self.two()\n    def two(self):\n        return 1\n"
+CLASS = "class A:\n    def one(self):\n        return self._two()\n    def _two(self):\n        return 1\n"
 
 LAYOUT = [
     ("a.py", "x = 1\n", "x=1  # what for\n"),
@@ -32,13 +32,13 @@ LAYOUT = [
     ("a.json", '{"a": [1]}', '{\n  "a": [\n    1\n  ]\n}\n'),
     ("a.css", "a { color: red }", "a {\n  color: red /* so */\n}\n"),
     ("a.css", "a{color:red;margin:0}", "a {\n  color: red;\n  margin: 0;\n}\n"),
-    ("a.py", "def f(a):\n    return a\n\ndef g(a):\n    return a\n", "def g(b):\n    return b\n\ndef f(b):\n    return b\n"),
+    ("a.py", "def _f(a):\n    return a\n\ndef _g(a):\n    return a\n", "def _g(b):\n    return b\n\ndef _f(b):\n    return b\n"),
 ]  # fmt: skip
 MOVES = [
     ("a.py", "def f():\n    return g()\ndef g():\n    return 1\n", "def g():\n    return 1\ndef f():\n    return g()\n"),
     ("a.py", "import os\nfrom a import c, b\n", "from a import b, c\nimport os\n"),
     ("a.py", "A = 1\ndef f():\n    return A\n", "def f():\n    return A\nA = 1\n"),
-    ("a.py", CLASS, "class A:\n    def two(self):\n        return 1\n    def one(self):\n        return self.two()\n"),
+    ("a.py", CLASS, "class A:\n    def _two(self):\n        return 1\n    def one(self):\n        return self._two()\n"),
     ("a.js", "import a from 'a'\nimport {c, b} from 'b'\n", "import { b, c } from 'b';\nimport a from 'a';\n"),
     ("a.js", "class A { b() {} c() {} }", "class A { c() {}\n  b() {} }"),
     ("a.ts", "interface A { a: 1 }\ntype B = A", "type B = A;\ninterface A { a: 1 }\n"),
@@ -49,24 +49,24 @@ MOVES = [
     ("a.rb", "class A\n def a; 1 end\n def b; 2 end\nend", "class A\n def b; 2 end\n def a; 1 end\nend"),
 ]  # fmt: skip
 RENAMES = [
-    ("a.py", "def f(a, b):\n    return a + b\n", "def f(x, y):\n    return x + y\n"),
-    ("a.py", "def f(a):\n    return a\ndef g(a):\n    return a\n", "def f(x):\n    return x\ndef g(a):\n    return a\n"),
-    ("a.py", "def f():\n    return 1\nf()\n", "def h():\n    return 1\nh()\n"),
-    ("a.py", "def f(data):\n    return 1\nf(data=2)\n", "def f(rows):\n    return 1\nf(rows=2)\n"),
-    ("a.py", CLASS, CLASS.replace("two", "three")),
+    ("a.py", "def _f(a, b):\n    return a + b\n", "def _f(x, y):\n    return x + y\n"),
+    ("a.py", "def _f(a):\n    return a\ndef g(a):\n    return a\n", "def _f(x):\n    return x\ndef g(a):\n    return a\n"),
+    ("a.py", "def _f():\n    return 1\n_f()\n", "def _h():\n    return 1\n_h()\n"),
+    ("a.py", "def _f(data):\n    return 1\n_f(data=2)\n", "def _f(rows):\n    return 1\n_f(rows=2)\n"),
+    ("a.py", CLASS, CLASS.replace("_two", "_three")),
     ("a.py", "import a as b\nb.c()\n", "import a as d\nd.c()\n"),
     ("a.py", "x = [y for y in z]\n", "x = [v for v in z]\n"),
-    ("a.py", "class A:\n    def f(self):\n        self.n = 1\n", "class A:\n    def f(self):\n        self.m = 1\n"),
+    ("a.py", "class A:\n    def f(self):\n        self._n = 1\n", "class A:\n    def f(self):\n        self._m = 1\n"),
     ("a.js", "function f(a) { var b = a; return b }", "function f(x) { var y = x; return y }"),
     ("a.js", "class A { #n = 1; f() { return this.#n } }", "class A { #m = 1; f() { return this.#m } }"),
     ("a.js", "const f = ({ a: b }) => b", "const f = ({ a: c }) => c"),
-    ("a.ts", "class A { constructor(readonly n: B) { f(this.n) } }", "class A { constructor(readonly m: B) { f(this.m) } }"),
-    ("a.ts", "interface A { a: 1 }\nlet x: A", "interface B { a: 1 }\nlet x: B"),
+    ("a.ts", "class A { constructor(private n: B) { f(this.n) } }", "class A { constructor(private m: B) { f(this.m) } }"),
+    ("a.ts", "import 'c'\ninterface A { a: 1 }\nlet x: A", "import 'c'\ninterface B { a: 1 }\nlet x: B"),
     ("a.go", "package a\nfunc f(x int) int { y := x; return y }\n", "package a\nfunc f(v int) int { w := v; return w }\n"),
-    ("A.java", "class A { int f; int g() { return f; } }", "class A { int h; int g() { return h; } }"),
+    ("A.java", "class A { private static int f; int g() { return f; } }", "class A { private static int h; int g() { return h; } }"),
 ]  # fmt: skip
 MOVED_AND_RENAMED = [
-    ("a.py", CLASS, "class A:\n    def three(self): return 1\n    def one(self): return self.three()  # so\n"),
+    ("a.py", CLASS, "class A:\n    def _three(self): return 1\n    def one(self): return self._three()  # so\n"),
     ("a.go", "package a\nfunc f(x int) int { return x }\nfunc g() {}\n", "package a\nfunc g() {}\nfunc f(y int) int { return y }\n"),
 ]  # fmt: skip
 
@@ -162,7 +162,7 @@ def test_what_cannot_be_known_is_not_claimed(path, before, after):
 
 
 def test_whose_an_argument_of_this_name_is_cannot_be_told_so_its_parameter_may_not_move():
-    before, after = "def f(data):\n    return g(data=data)\n", "def f(rows):\n    return g(data=rows)\n"
+    before, after = "def _f(data):\n    return g(data=data)\n", "def _f(rows):\n    return g(data=rows)\n"
     assert classify_change("a.py", before, after) == EVOLUTION_CLASS
     assert classify_change("a.py", after, before) == REFACTOR
 

@@ -7,23 +7,23 @@ import pytest
 from traces.mutation_class import EVOLUTION_CLASS, REFACTOR, classify_change
 
 SAME = [
-    ("a.py", "x = 1\nprint(x)\n", "y = 1\nprint(y)\n"),
+    ("a.py", "_x = 1\nprint(_x)\n", "_y = 1\nprint(_y)\n"),
     ("a.py", "def f():\n    x = 1\n    def g():\n        nonlocal x\n        x = 2\n    return g\n", "def f():\n    y = 1\n    def g():\n        nonlocal y\n        y = 2\n    return g\n"),
-    ("a.py", "try:\n    f()\nexcept E as e:\n    g(e)\n", "try:\n    f()\nexcept E as x:\n    g(x)\n"),
+    ("a.py", "def h():\n    try:\n        f()\n    except E as e:\n        g(e)\n", "def h():\n    try:\n        f()\n    except E as x:\n        g(x)\n"),
     ("a.py", "def f(*a, **k):\n    return g(*a, **k)\n", "def f(*x, **y):\n    return g(*x, **y)\n"),
     ("a.py", "x = lambda a: a\n", "x = lambda b: b\n"),
     ("a.py", "'''a'''\nx=1\n", "'''b'''\nx=1\n"),
     ("a.py", "x = not a in b\n", "x = not (a in b)\n"),
     ("a.py", "(a - b) - c\n", "a - b - c\n"),
-    ("a.py", "class A:\n    x = 1\n    def f(self): return self.x\n", "class A:\n    y = 1\n    def f(self): return self.y\n"),
+    ("a.py", "class A:\n    _x = 1\n    def f(self): return self._x\n", "class A:\n    _y = 1\n    def f(self): return self._y\n"),
     ("a.py", "with a as b, c as d: f(b, d)\n", "with (a as b, c as d): f(b, d)\n"),
     ("a.py", "class A:\n    @property\n    def x(self): return 1\n    def y(self): return 2\n", "class A:\n    def y(self): return 2\n    @property\n    def x(self): return 1\n"),
-    ("a.py", "def f(x):\n    def x(): pass\n    return x\n", "def f(y):\n    def y(): pass\n    return y\n"),
+    ("a.py", "def _f(x):\n    def x(): pass\n    return x\n", "def _f(y):\n    def y(): pass\n    return y\n"),
     ("a.js", "let a = 1; { let a = 2; f(a) } f(a)", "let a = 1; { let b = 2; f(b) } f(a)"),
     ("a.ts", "const a = <T,>(x: T) => x", "const a = <U,>(x: U) => x"),
     ("a.go", "package a\nfunc f() { x := 1; if true { x := 2; g(x) }; g(x) }\n", "package a\nfunc f() { x := 1; if true { y := 2; g(y) }; g(x) }\n"),
     ("A.java", "class A { int x; void f(int x) { this.x = x; } }", "class A { int x; void f(int y) { this.x = y; } }"),
-    ("A.java", "class A { int x; void f(int y) { this.x = y; } }", "class A { int z; void f(int y) { this.z = y; } }"),
+    ("A.java", "class A { private transient int x; void f(int y) { this.x = y; } }", "class A { private transient int z; void f(int y) { this.z = y; } }"),
     ("a.rs", "impl A { fn f() {} fn g() {} }", "impl A { fn g() {} fn f() {} }"),
 ]  # fmt: skip
 OTHER = [

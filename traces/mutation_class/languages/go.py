@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
+from traces.mutation_class.forms import NormalNode
 from traces.mutation_class.languages.grammar import (
     Binds,
     Container,
@@ -11,6 +13,7 @@ from traces.mutation_class.languages.grammar import (
     NameRole,
     Naming,
     Ordering,
+    PublicNameRules,
     ScopeKind,
     parse_kinds,
     parse_positions,
@@ -68,11 +71,47 @@ NAMING = Naming(
         **dict.fromkeys(BLOCKS, ScopeKind.BLOCK),
     },
     member_positions=parse_positions("field_declaration.name method_declaration.name method_elem.name"),
+    public=PublicNameRules(private=re.compile(r"(?![A-Z])"), imports=parse_kinds("import_declaration")),
     name_patterns=re.compile(
         r"(?P<fixed>(?:init|main|_|String|Error|Close|Read|Write|Len|Less|Swap)$)"
         r"|(?P<test>Test|Benchmark|Fuzz|Example)|(?P<public>[A-Z])"
     ),
 )
+
+
+def split_parameters(parameters: NormalNode) -> list[NormalNode]:
+    """Write `a, b int` as `a int, b int`."""
+    children: list[NormalNode] = []
+    for child in parameters.children:
+        names = [part for part in child.children if part.field == "name"]
+        if child.kind != "parameter_declaration" or len(names) < 2:
+            children.append(child)
+            continue
+        types = [part for part in child.children if part.field == "type"]
+        for name in names:
+            comma = [NormalNode("", ",")] if name is not names[0] else []
+            children += [*comma, NormalNode(child.kind, children=[name, *types], field=child.field)]
+    parameters.children = children
+    return [parameters]
+
+
+def name_empty_interface(interface: NormalNode) -> list[NormalNode]:
+    """Write `interface{}` as `any`."""
+    if any(child.kind for child in interface.children):
+        return [interface]
+    return [NormalNode("type_identifier", "any", NameRole.NAME, field=interface.field)]
+
+
+def drop_unused_parameters(function: NormalNode) -> list[NormalNode]:
+    """Name parameters without a use `_`."""
+    texts = Counter(node.text for node in function.walk() if node.role)
+    for parameters in function.children:
+        if parameters.field in {"parameters", "receiver"}:
+            for name in [part for child in parameters.children for part in child.children]:
+                if name.field == "name" and texts[name.text] == 1:
+                    name.text = "_"
+    return [function]
+
 
 GO = Grammar(
     "tree_sitter_go",
@@ -95,5 +134,13 @@ GO = Grammar(
     kinds_by_position={("keyed_element", "key"): "literal_key"},
     transparent=parse_kinds("parenthesized_expression"),
     trailing=parse_kinds("argument_list parameter_list literal_value type_arguments type_parameter_list"),
+    strings=parse_kinds("interpreted_string_literal"),
+    rewrites={
+        "parameter_list": split_parameters,
+        "interface_type": name_empty_interface,
+        **dict.fromkeys(
+            ("function_declaration", "method_declaration", "func_literal"), drop_unused_parameters
+        ),
+    },
     separators={"*": frozenset({"\n", ";", "\0"})},
 )

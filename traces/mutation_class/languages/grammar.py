@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cache
 from importlib import import_module
 
 from tree_sitter import Language, Node
+
+from traces.mutation_class.forms import Binds, Exposure, NameRole, NormalNode, ScopeKind
+
+__all__ = ["Binds", "Exposure", "NameRole", "ScopeKind"]
 
 NodePosition = tuple[str, str | None]
 Kinds = frozenset[str]
@@ -30,30 +33,36 @@ def parse_positions(text: str) -> frozenset[NodePosition]:
     return frozenset((kind, name) for kind, _, name in (item.partition(".") for item in text.split()))
 
 
-class NameRole(StrEnum):
-    """What a leaf that is a name stands for."""
-
-    NAME = "name"  # resolved by walking outwards through scopes
-    MEMBER = "member"  # of an object: `.x`; one namespace for the file
-    KEYWORD = "keyword"  # the name of an argument in a call
-    NAME_AND_MEMBER = "name_and_member"  # as in `{x}`
-    EXTERNAL = "external"  # chosen outside of this file: an imported name, a package, a label
+def _is_false(_node: Node) -> bool:
+    return False
 
 
-class Binds(StrEnum):
-    """The scope in which a declaration binds its name."""
+@dataclass(frozen=True, slots=True)
+class PublicNameRules:
+    """How a language tells which names other code can use. A rename of such a name is no refactoring.
 
-    INNERMOST = "innermost"
-    FUNCTION = "function"  # the innermost scope that is not a block
-    ENCLOSING = "enclosing"  # the scope around the node that opens one: a function's own name
+    Names of the file and members are public unless `private` matches. With `exports`, names of the file are
+    public only inside of one of these nodes, or in a file that uses none of the `module_syntax`.
+    """
 
-
-class ScopeKind(StrEnum):
-    """What a scope belongs to."""
-
-    FUNCTION = "function"
-    CLASS = "class"
-    BLOCK = "block"
+    private: re.Pattern[str] = re.compile("(?!)")
+    exports: Kinds = NO_KINDS
+    exporting: Kinds = NO_KINDS  # nodes that may export a name which is declared elsewhere
+    find_exported: Callable[[Node], str] = lambda _node: ""  # that name, "" for none
+    module_syntax: Kinds = NO_KINDS  # kinds of nodes and names
+    imports: Kinds = NO_KINDS  # what they bind is private, but in a `package` file
+    package: re.Pattern[str] = re.compile("(?!)")  # paths
+    type_parameters: frozenset[NodePosition] = frozenset()
+    modified: Kinds = NO_KINDS  # declarations with modifiers
+    is_private: Callable[[Node], bool] = _is_false  # whether one of these has `private` among them
+    judge_parameters: Callable[[Node], Exposure] = lambda _function: Exposure.NONE
+    find_keyword_only: Callable[[Node], frozenset[str]] = lambda _function: NO_KINDS
+    has_public_members: Callable[[Node], bool] = _is_false  # all of them, whatever they are called
+    callees: frozenset[NodePosition] = frozenset()  # a function used elsewhere may be called by anyone
+    accesses: Kinds = NO_KINDS  # `x.y`, which is called where it stands itself in such a place
+    no_keywords: Kinds = NO_KINDS  # parameters in these have no name for the caller: `*x`
+    reflection: Kinds = NO_KINDS  # names of functions that read the names around them
+    reads_names: Callable[[Node], bool] = _is_false  # another node that does, such as `{a=}`
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +93,7 @@ class Naming:
     self_attribute: tuple[str, str, Kinds] = ("", "", NO_KINDS)
     assignments: Kinds = NO_KINDS  # `self.x` on their left side defines a member
     hides_class_scope: bool = False  # functions see the names of their class only through `self`
+    public: PublicNameRules = PublicNameRules()
     # Named groups: a renamed name must match the same group; a name in the group `fixed` must not change.
     name_patterns: re.Pattern[str] = re.compile("")
 
@@ -142,6 +152,15 @@ class Grammar:
     implicit_parents: Mapping[NodePosition, str] = field(default_factory=dict)  # a lone child as if in this
     dropped_when_empty: Kinds = NO_KINDS
     docstring_parents: Mapping[str, Kinds] = field(default_factory=dict)  # by kind: parents with docstrings
+    # Texts that contain this show or run their documentation, so it counts.
+    documentation_readers: re.Pattern[str] = re.compile("(?!)")
+    documentation: re.Pattern[str] = re.compile("(?!)")  # comments that are documentation
+    is_documentation_read: Callable[[Node], bool] = _is_false  # whether that of one definition is
+    examples: re.Pattern[str] = re.compile("(?!)")  # of a docstring: tests may run them
+    attribute_owners: Kinds = NO_KINDS  # a lone string behind one of these describes it
+    strings: Kinds = NO_KINDS  # a name that stands in one of them as well may be looked up by it
+    shorthands: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)  # kind: pair, key, value
+    rewrites: Mapping[str, Callable[[NormalNode], list[NormalNode]]] = field(default_factory=dict)
     converters: Mapping[str, Callable[[Node, str], str | None]] = field(default_factory=dict)
 
 

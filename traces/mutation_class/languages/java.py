@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 
+from tree_sitter import Node
+
 from traces.mutation_class.languages.grammar import (
     Binds,
     Container,
+    Exposure,
     Grammar,
     NameRole,
     Naming,
     Ordering,
+    PublicNameRules,
     ScopeKind,
     parse_kinds,
     parse_positions,
@@ -39,6 +43,34 @@ BLOCKS = (
     "switch_block_statement_group",
     "switch_rule",
 )
+
+HARMLESS = frozenset({b"Override", b"Deprecated", b"SuppressWarnings", b"SafeVarargs", b"VisibleForTesting"})
+
+
+def is_private(declaration: Node) -> bool:
+    """Whether only its class can see a member. Serialisers read private fields, but for static ones."""
+    modifiers = [child for child in declaration.children if child.type == "modifiers"]
+    words = {word.text for child in modifiers for word in child.children}
+    is_field = declaration.type == "field_declaration"
+    return b"private" in words and not (is_field and words.isdisjoint({b"static", b"transient"}))
+
+
+def judge_parameters(function: Node) -> Exposure:
+    """A framework may read the names of parameters, as annotations of the method or of one of them tell."""
+    parameters = function.child_by_field_name("parameters")
+    owners = [function, *(parameters.named_children if parameters is not None else ())]
+    return Exposure.CERTAIN if any(_is_annotated(owner) for owner in owners) else Exposure.NONE
+
+
+def _is_annotated(owner: Node) -> bool:
+    annotations = (
+        word.child_by_field_name("name")
+        for child in owner.children
+        if child.type == "modifiers"
+        for word in child.named_children
+    )
+    return any(name is not None and name.text not in HARMLESS for name in annotations)
+
 
 NAMING = Naming(
     roles={"identifier": NameRole.NAME, "type_identifier": NameRole.NAME},
@@ -80,6 +112,14 @@ NAMING = Naming(
         for base in ("superclass", "super_interfaces", "extends_interfaces", "class_body")
         if base != "class_body" or kind == "object_creation_expression"
     ),
+    parameters=parse_kinds("formal_parameters"),
+    public=PublicNameRules(
+        imports=parse_kinds("import_declaration"),
+        type_parameters=frozenset({("type_parameter", None)}),
+        modified=frozenset({*TYPES, "method_declaration", "field_declaration"}),
+        is_private=is_private,
+        judge_parameters=judge_parameters,
+    ),
     name_patterns=re.compile(
         r"(?P<fixed>(?:toString|equals|hashCode|main|clone|finalize|readObject|writeObject|readResolve)$)"
         r"|(?P<test>test)"
@@ -105,6 +145,7 @@ JAVA = Grammar(
         wildcard_imports=parse_kinds("asterisk"),
     ),
     comments=parse_kinds("line_comment block_comment"),
+    strings=parse_kinds("string_literal"),
     verbatim=parse_kinds("string_literal character_literal"),
     transparent=parse_kinds("parenthesized_expression"),
     trailing=parse_kinds("array_initializer enum_body element_value_array_initializer"),

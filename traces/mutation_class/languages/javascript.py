@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
+from traces.mutation_class.forms import NormalNode
 from traces.mutation_class.languages.grammar import (
     Binds,
     Container,
@@ -14,6 +15,7 @@ from traces.mutation_class.languages.grammar import (
     NameRole,
     Naming,
     Ordering,
+    PublicNameRules,
     ScopeKind,
     parse_kinds,
     parse_positions,
@@ -36,6 +38,41 @@ SEMICOLON_ENDED = parse_kinds(
     "break_statement continue_statement import_statement export_statement do_statement debugger_statement "
     "class_body type_alias_declaration function_signature ambient_declaration"
 )
+
+
+def is_private(declaration: Node) -> bool:
+    """Whether TypeScript keeps a member inside of its class."""
+    return any(
+        child.type == "accessibility_modifier" and child.text == b"private" for child in declaration.children
+    )
+
+
+def find_exported(node: Node) -> str:
+    """Return the name that `export { name }` or `export default name` exports."""
+    name = node.child_by_field_name("name" if node.type == "export_specifier" else "value")
+    is_named = name is not None and name.type == "identifier" and node.child_by_field_name("alias") is None
+    return (name.text or b"").decode("utf-8", "surrogateescape") if name is not None and is_named else ""
+
+
+def wrap_parameters(parameters: NormalNode) -> list[NormalNode]:
+    """Write TypeScript's `x => …` like `(x) => …`."""
+    parameters.children = [
+        NormalNode("required_parameter", children=[child]) if child.kind == "identifier" else child
+        for child in parameters.children
+    ]
+    return [parameters]
+
+
+def drop_unused_parameter(clause: NormalNode) -> list[NormalNode]:
+    """Write `catch (error)` without a use of the error as `catch`."""
+    parameters = [child for child in clause.children if child.field == "parameter"]
+    body = [child for child in clause.children if child.field == "body"]
+    names = {node.text for parameter in parameters for node in parameter.walk() if node.role}
+    is_plain = all(parameter.kind == "identifier" for parameter in parameters)
+    if is_plain and not any(node.text in names for child in body for node in child.walk() if node.role):
+        clause.children = [clause.children[0], *body]
+    return [clause]
+
 
 NAMING = Naming(
     roles={
@@ -97,6 +134,20 @@ NAMING = Naming(
     assignments=parse_kinds("assignment_expression"),
     self_attribute=("member_expression", "object", parse_kinds("this")),
     hides_class_scope=True,
+    public=PublicNameRules(
+        private=re.compile("#"),
+        exports=parse_kinds("export_statement"),
+        exporting=parse_kinds("export_specifier export_statement"),
+        find_exported=find_exported,
+        module_syntax=parse_kinds("import_statement export_statement require module exports"),
+        imports=parse_kinds("import_statement"),
+        type_parameters=parse_positions("type_parameter.name"),
+        modified=parse_kinds(
+            "method_definition public_field_definition abstract_method_signature required_parameter"
+        ),
+        is_private=is_private,
+        reflection=parse_kinds("eval"),
+    ),
     name_patterns=re.compile(
         r"(?P<fixed>(?:constructor|toString|valueOf|toJSON|then|default|arguments)$)"
         r"|(?P<hook>use[A-Z])|(?P<capital>[A-Z])|(?P<hidden>#)"
@@ -152,6 +203,14 @@ def normalize_string(node: Node, text: str) -> str:
     return _ESCAPE.sub(lambda found: found[1] if found[1] in "'\"" else found[0], text[1:-1])
 
 
+def normalize_template(node: Node, text: str) -> str | None:
+    """Return a template without parts or escapes as the string that it is; None for any other."""
+    is_directive = node.parent is not None and node.parent.type == "expression_statement"
+    is_tagged = node.parent is not None and node.parent.type == "call_expression"
+    is_plain = "${" not in text and "\\" not in text and "\n" not in text
+    return text[1:-1] if is_plain and not is_directive and not is_tagged else None
+
+
 def normalize_jsx_text(_node: Node, text: str) -> str:
     """Return text between tags as JSX reads it: a line break with its blanks is one blank, or none at an
     end.
@@ -181,12 +240,25 @@ JAVASCRIPT = Grammar(
         "object_type": parse_kinds("; ,"),
         "named_imports": parse_kinds(","),
     },
+    aliases={"template_string": "string"},
     implicit_parents={("arrow_function", "parameter"): "formal_parameters"},
+    strings=parse_kinds("string"),
+    rewrites={"catch_clause": drop_unused_parameter},
+    shorthands={
+        "shorthand_property_identifier": ("pair", "property_identifier", "identifier"),
+        "shorthand_property_identifier_pattern": ("pair_pattern", "property_identifier", "identifier"),
+    },
     converters={
         "string": normalize_string,
+        "template_string": normalize_template,
         "number": lambda _node, text: text.lower(),
         "jsx_text": normalize_jsx_text,
     },
 )
-TYPESCRIPT = replace(JAVASCRIPT, package="tree_sitter_typescript", function="language_typescript")
-TSX = replace(JAVASCRIPT, package="tree_sitter_typescript", function="language_tsx")
+TYPESCRIPT = replace(
+    JAVASCRIPT,
+    package="tree_sitter_typescript",
+    function="language_typescript",
+    rewrites={**JAVASCRIPT.rewrites, "formal_parameters": wrap_parameters},
+)
+TSX = replace(TYPESCRIPT, function="language_tsx")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from traces.mutation_class.languages.grammar import (
     Container,
     Grammar,
@@ -42,6 +44,11 @@ RUST = Grammar(
         wildcard_imports=parse_kinds("use_wildcard"),
     ),
     comments=parse_kinds("line_comment block_comment"),
+    documentation=re.compile(r"^//[/!](?!/)|^/\*[*!](?!\*)"),
+    documentation_readers=re.compile(
+        r"derive\([^)]*\b(?:Parser|Args|Subcommand|ValueEnum|StructOpt|FromArgs|JsonSchema|ToSchema|IntoParams"
+        r"|SimpleObject|InputObject|GraphQL\w*)\b"
+    ),
     verbatim=parse_kinds("string_literal raw_string_literal char_literal"),
     transparent=parse_kinds("parenthesized_expression"),
     trailing=parse_kinds(
