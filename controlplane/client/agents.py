@@ -107,7 +107,7 @@ CLIENTS = {
             "AfterTool": "^(?:write_file|replace|edit|run_shell_command|mcp_(?!icp_).*)$",
         },
         fails_open="Hooks of a folder that is not trusted are not loaded. A hook that is killed."
-        " In ACP mode it asks no hook.",
+        " In ACP mode it asks no hook: start it behind `icp.py acp`.",
     ),
     "qwen-code": Client(
         gates="PreToolUse", others=f"{AFTER} {FAILURE}", refuse=nested_denial, status=2, seconds=60, wait=50,

@@ -6,6 +6,7 @@
     python3 icp.py doctor
     python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--notes]
     python3 icp.py sync [--dir .orchestration] [--dry-run] [--prefer registry|folder]
+    python3 icp.py acp -- AGENT …         what an editor starts instead of the agent, by ACP
     python3 icp.py wait APPROVAL          waits until a person has decided, and says how
     python3 icp.py tools AGENT [SERVER…]  asks its MCP servers once which tools only read
     python3 icp.py run -- COMMAND         asks the gate, then runs the command contained
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 import sys
 
+from controlplane.client.acp.command import add_acp_arguments
 from controlplane.client.commands.connect import add_connect_arguments, add_disconnect_arguments
 from controlplane.client.commands.contained_call import add_land_arguments
 from controlplane.client.commands.doctor import doctor
@@ -66,6 +68,7 @@ def run_command(arguments: list[str]) -> int:
     add_run_arguments(commands.add_parser("run"))
     add_land_arguments(commands.add_parser("land"))
     add_wait_arguments(commands.add_parser("wait"))
+    add_acp_arguments(commands.add_parser("acp"))
     commands.add_parser("doctor").set_defaults(run=doctor)
     own, words = arguments, []
     if arguments[:1] == ["run"] and SEPARATOR in arguments:

@@ -25,8 +25,9 @@ MODULES = (
     "config/mcp_servers", "config/codex_trust", "config/folder_trust", "config/install",
     "http_request", "commands/contained_call", "commands/run_command", "commands/mcp_bridge",
     "commands/canaries", "commands/doctor", "commands/git_changes", "commands/git_notes",
-    "commands/reconcile", "commands/sync", "commands/server_tools", "commands/wait", "commands/connect",
-    "icp",
+    "commands/reconcile", "commands/sync", "commands/server_tools", "commands/wait",
+    "acp/modes", "acp/calls", "acp/gate_client", "acp/decisions", "acp/sessions", "acp/proxy", "acp/command",
+    "commands/connect", "icp",
 )  # fmt: skip
 RUN_MODULES = (  # of icp_runs.py, which only contained runs load
     "runs/seccomp", "runs/containment", "runs/changes", "runs/run_folder", "runs/ignore_rules",

@@ -7,6 +7,7 @@ restart. The only state is the protocol version: the server has no transport ses
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 from controlplane.client.agents import CLIENTS
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CALL_SECONDS = 60.0
+ACP_AGENT, SESSION_FILE_VARIABLE = "acp", "ICP_SESSION_FILE"  # of a server that `icp.py acp` starts
 MAX_CONCURRENT = 8
 PROTOCOL = "2025-06-18"  # where there is no server to ask
 FAILED, NO_METHOD, NO_REQUEST, NO_JSON = -32603, -32601, -32600, -32700
@@ -76,6 +78,8 @@ class Bridge:
         headers = {"Accept": "application/json", "X-ICP-Agent": self.agent, "X-ICP-Tools": "all"}
         if read_containment():
             headers["X-ICP-Client"] = describe_client(connection)
+        if session_id := read_session_id():
+            headers["X-ICP-Session"] = session_id
         if self.version.replace("-", "").isdigit():
             headers["MCP-Protocol-Version"] = self.version
         header_lines = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
@@ -99,6 +103,15 @@ def run_allowed(
         return response
     text = run_for_model(connection, result["content"][0]["text"], params["arguments"])
     return {"result": {**result, "content": [{"type": "text", "text": text}]}}
+
+
+def read_session_id() -> str:
+    """Return the session of the conversation that started this server, where its proxy tells it."""
+    try:
+        with open(os.environ.get(SESSION_FILE_VARIABLE, ""), encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def error_response(code: int, message: str) -> dict[str, Any]:
@@ -125,7 +138,7 @@ def serve_mcp(agent: str, scope: str = "") -> int:
     """Serve until stdin is closed and every request answered. Raise LookupError for an unknown agent."""
     from concurrent.futures import ThreadPoolExecutor
 
-    if agent not in CLIENTS or scope not in {"", USER_SCOPE}:
+    if agent not in {*CLIENTS, ACP_AGENT} or scope not in {"", USER_SCOPE}:
         raise LookupError(f"there is no agent {agent} {scope}")
     bridge = Bridge(agent, scope)
     try:
