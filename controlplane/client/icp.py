@@ -4,7 +4,8 @@
                                           [--user] [--dry-run]
     python3 icp.py disconnect AGENT [--user] [--dry-run]
     python3 icp.py doctor
-    python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--notes]
+    python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--verify]
+    python3 icp.py witness                asks for a proof that the ledger continues the head kept here
     python3 icp.py sync [--dir .orchestration] [--dry-run] [--prefer registry|folder]
     python3 icp.py tools AGENT [SERVER…]  asks its MCP servers once which tools only read
     python3 icp.py run RUN_ID             runs a command contained: what a hook writes instead of it
@@ -32,6 +33,7 @@ from controlplane.client.commands.mcp_bridge import serve_mcp
 from controlplane.client.commands.reconcile import add_reconcile_arguments
 from controlplane.client.commands.server_tools import add_tools_arguments
 from controlplane.client.commands.sync import add_sync_arguments
+from controlplane.client.head_witness import add_witness_arguments
 
 
 def main(arguments: list[str]) -> int:
@@ -56,6 +58,7 @@ def run_command(arguments: list[str]) -> int:
     add_connect_arguments(commands.add_parser("connect"))
     add_disconnect_arguments(commands.add_parser("disconnect"))
     add_reconcile_arguments(commands.add_parser("reconcile"))
+    add_witness_arguments(commands.add_parser("witness"))
     add_sync_arguments(commands.add_parser("sync"))
     add_tools_arguments(commands.add_parser("tools"))
     add_run_arguments(commands.add_parser("run"), commands.add_parser("land"))

@@ -23,9 +23,9 @@ HOOK_MODULES = (
 MODULES = (
     "config/json_edit", "config/atomic_write", "config/config_files", "config/hook_entries",
     "config/mcp_servers", "config/codex_trust", "config/folder_trust", "config/install",
-    "commands/mcp_bridge", "http_request", "commands/contained_call", "commands/canaries", "commands/doctor",
-    "commands/git_changes", "commands/git_notes", "commands/reconcile", "commands/sync",
-    "commands/server_tools", "commands/connect", "icp",
+    "commands/mcp_bridge", "http_request", "head_witness", "commands/contained_call", "commands/canaries",
+    "commands/doctor", "commands/git_changes", "commands/git_notes", "commands/answer_proof",
+    "commands/reconcile", "commands/sync", "commands/server_tools", "commands/connect", "icp",
 )  # fmt: skip
 RUN_MODULES = (  # of icp_runs.py, which only contained runs load
     "runs/seccomp", "runs/containment", "runs/changes", "runs/run_folder", "runs/ignore_rules",
