@@ -18,6 +18,7 @@ REDIS_URL = ENV.redis_url
 RATE_PER_MINUTE = ENV.rate_per_minute
 PRIVATE_TARGETS = ENV.private_targets
 LEDGER_KEY_FILE = DATA_DIR / "ledger_key.pem"
+LEDGER_ANCHORS_FILE = DATA_DIR / "ledger_anchors.json"
 
 SECRET_KEY = ENV.secret_key
 DEBUG = ENV.debug

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import gc
+import tempfile
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -33,6 +35,7 @@ def pytest_configure():
     """
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.WHITENOISE_AUTOREFRESH = True
+    settings.LEDGER_ANCHORS_FILE = Path(tempfile.mkdtemp()) / "ledger_anchors.json"  # not the developer's own
 
 
 def pytest_sessionstart():
@@ -52,6 +55,7 @@ def _forget_what_the_process_remembers():
     tokens._cached_bearers.clear()
     throttling.request_buckets.forget_all()
     sign_in.guess_buckets.forget_all()
+    settings.LEDGER_ANCHORS_FILE.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")

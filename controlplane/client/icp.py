@@ -4,7 +4,8 @@
                                           [--user] [--dry-run]
     python3 icp.py disconnect AGENT [--user] [--dry-run]
     python3 icp.py doctor
-    python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--notes]
+    python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--verify]
+    python3 icp.py witness                asks for a proof that the ledger continues the head kept here
     python3 icp.py sync [--dir .orchestration] [--dry-run] [--prefer registry|folder]
     python3 icp.py acp -- AGENT …         what an editor starts instead of the agent, by ACP
     python3 icp.py wait APPROVAL          waits until a person has decided, and says how
@@ -39,6 +40,7 @@ from controlplane.client.commands.server_tools import add_tools_arguments
 from controlplane.client.commands.sync import add_sync_arguments
 from controlplane.client.commands.wait import add_wait_arguments
 from controlplane.client.connection import ControlPlaneError
+from controlplane.client.head_witness import add_witness_arguments
 
 
 def main(arguments: list[str]) -> int:
@@ -63,6 +65,7 @@ def run_command(arguments: list[str]) -> int:
     add_connect_arguments(commands.add_parser("connect"))
     add_disconnect_arguments(commands.add_parser("disconnect"))
     add_reconcile_arguments(commands.add_parser("reconcile"))
+    add_witness_arguments(commands.add_parser("witness"))
     add_sync_arguments(commands.add_parser("sync"))
     add_tools_arguments(commands.add_parser("tools"))
     add_run_arguments(commands.add_parser("run"))

@@ -1,9 +1,11 @@
-"""Template context of every page's frame: workspaces, pending count, theme, live sequence number."""
+"""Template context of every page's frame: workspaces, counts, theme, contradiction of the ledger."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Count, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
@@ -12,6 +14,7 @@ from controlplane.pages.sign_in import THEME_COOKIE, THEMES
 from sessions.live.events import find_newest_seq
 from sessions.models import Approval
 from sessions.stops.store import list_stops
+from traces.anchors.continuation import list_contradictions
 
 
 def page_frame(request: HttpRequest) -> dict[str, Any]:
@@ -28,7 +31,7 @@ def page_frame(request: HttpRequest) -> dict[str, Any]:
         "workspace": workspace,
         "role": request.role,  # type: ignore[attr-defined]  # set by member_page, as the workspace is
         "workspaces": SimpleLazyObject(lambda: _list_workspaces(request.user)),
-        "pending_count": _count_pending(workspace),
+        **_read_state(workspace),
         "stops": list_stops(workspace),
         "live_seq": find_newest_seq(workspace.pk),
     }
@@ -38,5 +41,11 @@ def _list_workspaces(user: Any) -> list[Workspace]:
     return [membership.workspace for membership in Membership.objects.with_workspace().filter(user=user)]
 
 
-def _count_pending(workspace: Workspace) -> int:
-    return Approval.objects.for_workspace(workspace.pk).pending().count()
+def _read_state(workspace: Workspace) -> dict[str, Any]:
+    """Return the number of pending approvals and what contradicts the ledger. 1 query."""
+    pending = Approval.objects.for_workspace(workspace.pk).pending().order_by().values("workspace")
+    number = Coalesce(Subquery(pending.annotate(number=Count("pk")).values("number")), 0)
+    reason = Coalesce(Subquery(list_contradictions(workspace.pk)[:1]), Value(""))
+    rows = Workspace.objects.filter(pk=workspace.pk).values_list(number, reason)
+    pending_count, contradiction = rows.first() or (0, "")
+    return {"pending_count": pending_count, "contradiction": contradiction}

@@ -19,7 +19,7 @@ from sessions.approvals.lifecycle import expire_overdue
 from sessions.gate.monitoring.health import alert_on_partial_hooks
 from sessions.gate.monitoring.missing_effects import alert_on_missing_effects
 from sessions.live.hub import stop_hub
-from traces.anchors.schedule import send_due_heads
+from traces.anchors.schedule import check_anchored_heads, send_due_heads
 from traces.counts.counters import count_sealed
 from traces.ledger.new_leaves import LeafFollower
 from traces.ledger.sealing import seal_all
@@ -41,6 +41,7 @@ LEADER_LOOPS: tuple[Loop, ...] = (  # of several processes one runs these
     ("expire approvals", 1.0, expire_overdue),
     ("tell outlets", 1.0, deliver_all),
     ("anchor ledgers", 1.0, send_due_heads),
+    ("check anchored heads", 15.0, check_anchored_heads),
     ("verify ledgers", 1.0, check_due_ledgers),
     ("watch sessions", 60.0, alert_on_partial_hooks),
     ("watch contained runs", 15.0, alert_on_missing_effects),

@@ -17,6 +17,7 @@ from sessions.reconciliation import schema
 from sessions.reconciliation.reconcile import reconcile
 from sessions.representations import format_time
 from traces.entries.reconciliations import list_reconciliations, record_reconciliation
+from traces.evidence.answers import prove_answer
 from traces.ledger.append import read_body
 from traces.models import LedgerEntry
 
@@ -48,7 +49,10 @@ class ReconciliationsView(WorkspaceView):
             "Each file is explained, unexplained or out of scope. The same range with the same result is "
             "recorded once (200 instead of 201). `icp.py reconcile` sends it."
         ),
-        parameters=[OpenApiParameter("dry_run", OpenApiTypes.BOOL, description="Judge, record nothing.")],
+        parameters=[
+            OpenApiParameter("dry_run", OpenApiTypes.BOOL, description="Judge, record nothing."),
+            OpenApiParameter("proof", OpenApiTypes.BOOL, description="Prove every entry that is named."),
+        ],
         request=schema.ReconciliationBody,
         responses={**responses_for(200, schema.ReconciliationAnswer, 415), 201: schema.ReconciliationAnswer},
     )  # fmt: skip
@@ -57,9 +61,16 @@ class ReconciliationsView(WorkspaceView):
         body.is_valid(raise_exception=True)
         found = reconcile(self.workspace, schema.build_range(dict(body.validated_data)))
         if read_boolean(request, "dry_run"):
-            return Response({"id": None, "received_at": None, **found})
+            return Response(self._with_proof(request, {"id": None, "received_at": None, **found}))
         entry, new = record_reconciliation(self.bearer.workspace_id, found, actor=self.actor)
-        return Response(_answer(entry), status=201 if new else 200)
+        return Response(self._with_proof(request, _answer(entry)), status=201 if new else 200)
+
+    def _with_proof(self, request: Request, answer: dict[str, Any]) -> dict[str, Any]:
+        if not read_boolean(request, "proof"):
+            return answer
+        files = [*answer["findings"], *answer["explained"]]
+        names = [answer["id"], *(file[name] for file in files for name in ("entry_id", "decision_id"))]
+        return answer | {"proof": prove_answer(self.bearer.workspace_id, filter(None, names))}
 
 
 class ReconciliationView(WorkspaceView):

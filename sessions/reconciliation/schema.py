@@ -7,6 +7,7 @@ from rest_framework import serializers as s
 from controlplane.api.fields import BoolField, IntField, StrField
 from sessions.api_schema import Body
 from sessions.reconciliation.reconcile import MAX_FILES, OUTCOMES, DiffEntry, DiffRange
+from traces.api.schema import AnswerProof
 
 HASH = r"^sha256:[0-9a-f]{64}$"
 MODE = r"^[0-7]{6}$"
@@ -72,6 +73,7 @@ class ReconciliationRow(Body):
 class ReconciliationAnswer(ReconciliationRow):
     findings = FindingAnswer(many=True)
     explained = FindingAnswer(many=True)
+    proof = AnswerProof(required=False, help_text="With ?proof=true.")
 
 
 class ReconciliationPage(Body):

@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from controlplane.client import head_witness
+from controlplane.client.commands.answer_proof import check_answer
+from controlplane.client.connection import ControlPlaneError
 from tests.client.git_repository import IDENTITY, Repository
 from tests.client.machine import Machine, Reply
 
@@ -140,3 +143,64 @@ def test_git_tells_of_links_modes_and_removals_that_no_trace_records(ada):
         "src/auth/ln": "type_changed",
         "src/auth/copy.ts": "removal_not_traced",
     }
+
+
+class TestVerify:
+    """`--verify`: the answer is proven against the head that this machine has kept."""
+
+    @pytest.fixture
+    def work(self, ada):
+        ada.writes("src/auth/a.ts", "a\n")
+        ada.repository.commit()
+        return ada
+
+    def test_an_explained_range_is_proven_and_the_head_kept(self, work):
+        for _ in range(2):
+            shown = work.reconcile(f"{work.first}..HEAD", "--verify")
+            assert shown.returncode == 0, shown.stderr
+            assert "proven: 3 entries (1 with content) against" in shown.stderr
+        file = work.machine.config / "heads.json"
+        (head,) = json.loads(file.read_text()).values()
+        assert head["size"] > 3
+        assert file.stat().st_mode & 0o777 == 0o600
+
+    def test_another_history_ends_with_2(self, work):
+        assert work.reconcile(f"{work.first}..HEAD", "--verify").returncode == 0
+        file = work.machine.config / "heads.json"
+        kept = file.read_text()
+        for change, words in (
+            (lambda head: {"root": "00" * 32}, "another history"),
+            (lambda head: {"size": head["size"] + 100}, "Now there are only"),
+            (lambda head: {"log": "other.example/log"}, "Now the ledger is called"),
+        ):
+            forged = {key: head | change(head) for key, head in json.loads(kept).items()}
+            file.write_text(json.dumps(forged))
+            shown = work.reconcile(f"{work.first}..HEAD", "--verify")
+            assert (shown.returncode, shown.stdout) == (2, "")
+            assert words in shown.stderr
+            told = work.machine.icp("witness", ICP_URL=work.server.url, ICP_TOKEN=work.tokens["agent"])
+            assert told.returncode == 1
+            assert words in told.stderr
+            assert json.loads(file.read_text()) == forged  # what contradicts is not replaced
+
+    def test_an_answer_that_says_more_than_it_proves_ends_with_2(self, work, tmp_path, monkeypatch):
+        monkeypatch.setattr(head_witness, "CONFIG_DIR", str(tmp_path))
+        monkeypatch.setattr(head_witness, "HEADS", str(tmp_path / "none" / "heads.json"))
+        monkeypatch.setattr(head_witness, "write_atomically", lambda *_: None)
+        answer = json.loads(work.reconcile(f"{work.first}..HEAD", "--verify", "--json").stdout)
+        body = {"files": [{"path": "src/auth/a.ts", "content_hash": None}]}
+        connection = {"url": "http://127.0.0.1:9", "token": "icp_x"}  # a first head needs no second request
+        for change, words in (
+            (lambda said: said.pop("proof"), "brings no proof"),
+            (lambda said: said["proof"]["entries"].clear(), "is not proven"),
+            (lambda said: said["explained"][0].update(entry_id="other"), "other is not proven"),
+            (lambda said: said["explained"][0].update(session_id="s-2"), "is of another session"),
+            (lambda said: said["explained"][0].update(entry_id=None), "no entry is named"),
+            (lambda said: said["proof"]["entries"][0].update(seq=0), "is not in the ledger"),
+            (lambda said: [one.update(body="{}") for one in said["proof"]["entries"] if one["body"]], "not the recorded"),
+            (lambda said: body["files"][0].update(content_hash="sha256:00"), "does not record its content"),
+        ):  # fmt: skip
+            forged = json.loads(json.dumps(answer))
+            change(forged)
+            with pytest.raises(ControlPlaneError, match=words):
+                check_answer(connection, body, forged)

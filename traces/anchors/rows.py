@@ -12,7 +12,14 @@ from traces.anchors.targets import derive_webhook_secret
 from traces.models import AnchorKind, LedgerAnchor
 
 # The status badge whose colour fits each state.
-BADGES = {"ok": "approved", "waiting": "pending", "late": "ask", "failing": "deny", "off": "cancelled"}
+BADGES = {
+    "ok": "approved",
+    "waiting": "pending",
+    "late": "ask",
+    "failing": "deny",
+    "contradicted": "broken",
+    "off": "cancelled",
+}
 
 
 @dataclass(frozen=True, slots=True)

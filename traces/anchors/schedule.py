@@ -10,17 +10,20 @@ import logging
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from controlplane.models import Workspace
 from controlplane.shared.metrics import ANCHORS, set_gauge
+from traces.anchors.continuation import check_last_head, find_contradiction, mark_contradicted
+from traces.anchors.outside_record import read_record, remember_head, remember_setup
 from traces.anchors.targets import ANCHOR_FAILURES, CHECKS, READERS, SENDERS
 from traces.errors import AnchorError
 from traces.ledger import proofs
-from traces.ledger.append import NewEntry, append
-from traces.models import AnchorKind, Checkpoint, EntryKind, LedgerAnchor
+from traces.ledger.append import NewEntry, append, read_body
+from traces.models import AnchorKind, Checkpoint, EntryKind, LedgerAnchor, LedgerEntry
 
 log = logging.getLogger(__name__)
 
@@ -29,11 +32,12 @@ MIN_RETRY, MAX_RETRY = timedelta(seconds=30), timedelta(hours=1)
 MAX_ANSWER = 400
 MINUTES_RANGE = (1, 10_080)
 MAX_ANCHORS = 20  # per workspace: they share one loop
+STATES = ("ok", "waiting", "late", "failing", "contradicted")
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorHealth:
-    """`state` is ok, waiting (nothing sent yet), late, failing or off. `text` gives the reason."""
+    """`state` is one of `STATES`, waiting before anything was sent, or off. `text` gives the reason."""
 
     state: str
     text: str
@@ -65,6 +69,7 @@ def add_anchor(
             _record_change(anchor, "anchor_added", actor)
     except IntegrityError as error:
         raise AnchorError("This anchor exists already.") from error
+    remember_setup(workspace.pk)
     return anchor
 
 
@@ -74,6 +79,7 @@ def set_enabled(anchor: LedgerAnchor, *, enabled: bool, actor: str) -> None:
         if locked.enabled != enabled:
             LedgerAnchor.objects.filter(pk=anchor.pk).update(enabled=enabled, due_at=timezone.now())
             _record_change(anchor, "anchor_enabled" if enabled else "anchor_disabled", actor)
+    remember_setup(anchor.workspace_id)
 
 
 def remove_anchor(anchor: LedgerAnchor, *, actor: str) -> None:
@@ -81,6 +87,7 @@ def remove_anchor(anchor: LedgerAnchor, *, actor: str) -> None:
         deleted, _ = LedgerAnchor.objects.filter(pk=anchor.pk).delete()
         if deleted:
             _record_change(anchor, "anchor_removed", actor)
+    remember_setup(anchor.workspace_id)
 
 
 def retry_soon(anchor: LedgerAnchor) -> None:
@@ -93,10 +100,9 @@ def assess_health(anchor: LedgerAnchor, now: datetime) -> AnchorHealth:
     size = newest.size if newest else 0
     if not anchor.enabled:
         return AnchorHealth("off", "Switched off.")
-    if anchor.anchored_size > size:
-        return AnchorHealth(
-            "failing", f"{anchor.anchored_size:,} entries were anchored, but the ledger has only {size:,}."
-        )
+    if anchor.contradicted or anchor.anchored_size > size:
+        text = f"{anchor.anchored_size:,} entries were anchored, but the ledger has only {size:,}."
+        return AnchorHealth("contradicted", anchor.answer if anchor.contradicted else text)
     if anchor.failures:
         return AnchorHealth("failing", anchor.answer)
     if anchor.anchored_size == size:
@@ -113,6 +119,13 @@ def send_due_heads() -> int:
     return sum(send_if_due(anchor) for anchor in _list_due(timezone.now()))
 
 
+def check_anchored_heads() -> None:
+    """Hold every ledger against the last head that left it; bring back anchors that a restored backup lacks."""
+    for workspace in Workspace.objects.order_by("pk"):
+        _restore_setup(workspace)
+        check_last_head(workspace.pk)
+
+
 def send_if_due(anchor: LedgerAnchor) -> bool:
     """Send the newest head unless the anchor has it or another process sends it. Tell whether it arrived."""
     head = proofs.find_head(anchor.workspace_id)
@@ -126,9 +139,13 @@ def send_if_due(anchor: LedgerAnchor) -> bool:
 
 
 def send_head(anchor: LedgerAnchor, head: Checkpoint) -> bool:
-    """Send a head now and store the result. Return whether it arrived."""
+    """Send a head that continues those before it, and store the result. Return whether it arrived."""
     try:
+        if reason := find_contradiction(anchor):
+            mark_contradicted(anchor.workspace_id, reason)
+            return False
         answer = SENDERS[anchor.kind](anchor, head)
+        remember_head(anchor.workspace_id, head.note)
     except ANCHOR_FAILURES as error:
         return _record_failure(anchor, str(error) or type(error).__name__)
     except Exception as error:  # one broken anchor must not stop the others
@@ -161,14 +178,35 @@ def read_anchored_heads(workspace: Workspace) -> tuple[list[str], list[str]]:
 
 
 def _list_due(now: datetime) -> list[LedgerAnchor]:
-    return list(LedgerAnchor.objects.filter(enabled=True, due_at__lte=now).order_by("due_at"))
+    due = LedgerAnchor.objects.filter(enabled=True, contradicted=False, due_at__lte=now)
+    return list(due.order_by("due_at"))
+
+
+def _restore_setup(workspace: Workspace) -> None:
+    """Create the anchors that were set up after the backup from which the database was restored."""
+    for setup in read_record(workspace.pk)["anchors"]:
+        place = {"workspace_id": workspace.pk, "kind": setup["kind"], "target": setup["target"]}
+        if LedgerAnchor.objects.filter(**place).exists() or _was_removed(place):
+            continue
+        with transaction.atomic():
+            anchor = LedgerAnchor.objects.create(**setup, workspace_id=workspace.pk, due_at=timezone.now())
+            _record_change(anchor, "anchor_restored", "system")
+
+
+def _was_removed(place: dict[str, Any]) -> bool:
+    """Return whether the newest entry about an anchor tells its removal: by a process with another folder."""
+    entries = LedgerEntry.objects.for_workspace(place["workspace_id"]).of_kind(EntryKind.POLICY)
+    told = entries.filter(outcome__startswith="anchor_").with_body().newest_first()
+    bodies = ((entry.outcome, read_body(entry) or {}) for entry in told.iterator())
+    about = (one for one, body in bodies if all(body.get(name) == place[name] for name in ("kind", "target")))
+    return next(about, "") == "anchor_removed"
 
 
 def count_anchors() -> None:
     """Set the gauge of this process, by health."""
     now = timezone.now()
     counts = Counter(assess_health(anchor, now).state for anchor in LedgerAnchor.objects.filter(enabled=True))
-    set_gauge(ANCHORS, {state: counts[state] for state in ("ok", "waiting", "late", "failing")})
+    set_gauge(ANCHORS, {state: counts[state] for state in STATES})
 
 
 def _record_failure(anchor: LedgerAnchor, reason: str) -> bool:

@@ -11,6 +11,7 @@ from django.utils.crypto import salted_hmac
 from controlplane.models import Workspace
 from controlplane.shared import http_post
 from traces.anchors import anchor_file, git_notes
+from traces.anchors.outside_record import OutsideRecordError
 from traces.errors import AnchorError
 from traces.ledger.checkpoints import NoteError, encode_base64
 from traces.models import AnchorKind, Checkpoint, LedgerAnchor
@@ -19,6 +20,7 @@ from traces.outlets.webhook import SECRET_PREFIX, sign
 ANCHOR_FAILURES = (
     OSError,
     NoteError,
+    OutsideRecordError,
     git_notes.GitNoteError,
     http_post.TargetError,
 )  # what sending or reading may raise

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError
 from controlplane.api.fields import BoolField, IntField, StrField
+from controlplane.api.pagination import read_boolean
 from controlplane.api.parsers import parse_json
 from controlplane.api.raw_body import JSON_TYPE, read_body
 from controlplane.models import Workspace
@@ -28,6 +29,7 @@ from traces.blame.blame import (
     read_from_disk,
 )
 from traces.entry_schema import to_canonical_path
+from traces.evidence.answers import list_named_entries, prove_answer
 from traces.ranges.file_history import FileHistory, PathChange, read_file_history
 from traces.ranges.git_reader import Commit
 from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Lineage, OriginRange
@@ -101,6 +103,7 @@ class BlameAnswer(schema.Body):
     history_cut = BoolField(help_text="True when there are older commits than were read.")
     names = OtherName(many=True, help_text="The renames that led to this name, the newest first.")
     deleted = BlameDeletion(allow_null=True, help_text="How the file ended, where it no longer exists.")
+    proof = schema.AnswerProof(required=False, help_text="With ?proof=true: every entry that is named.")
 
 
 class BlameView(StreamView):
@@ -109,6 +112,7 @@ class BlameView(StreamView):
         parameters=[
             schema.query("path", "Relative to the workspace.", required=True),
             schema.query("at", "`disk` (as it is there now; default) or `head` (as the last commit has it)."),
+            schema.PROOF,
         ],
         responses=schema.answers({200: BlameAnswer}, 404),
     )  # fmt: skip
@@ -120,17 +124,20 @@ class BlameView(StreamView):
         history = read_file_history(root, path) if root else FileHistory()
         content = read_from_disk(root, path) if at == DISK else history.head_content
         if content is not None:
-            return Response(_to_answer(path, blame_with_history(workspace_id, path, content, history)))
+            answer = _to_answer(path, blame_with_history(workspace_id, path, content, history))
+            return Response(self._with_proof(request, answer))
         deletion = find_deletion(workspace_id, path, root, history)
         if deletion is None:
             text = "The server has no such file of up to 1 MiB on disk. Send its text with POST."
             raise ApiError(404, "NOT_FOUND", text)
         empty = Blame(Lineage(0, (), (), ()), {}, truncated=False, history=history, note=history.note)
-        return Response(_to_answer(path, empty) | {"deleted": _deletion_fields(deletion)})
+        answer = _to_answer(path, empty) | {"deleted": _deletion_fields(deletion)}
+        return Response(self._with_proof(request, answer))
 
     @extend_schema(
         operation_id="files_blame_post", summary="Which intent the lines of a text come from",
-        request={JSON_TYPE: BlameBody}, responses=schema.answers({200: BlameAnswer}, 413, 415),
+        parameters=[schema.PROOF], request={JSON_TYPE: BlameBody},
+        responses=schema.answers({200: BlameAnswer}, 413, 415),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         body = BlameBody(data=parse_json(read_body(request, (JSON_TYPE,))))
@@ -140,7 +147,13 @@ class BlameView(StreamView):
         if len(content) > MAX_CONTENT:
             raise ApiError(413, "TOO_LARGE", f"content is over {MAX_CONTENT:,} bytes.")
         workspace_id = self.bearer.workspace_id
-        return Response(_to_answer(path, blame(workspace_id, path, content, _find_root(workspace_id))))
+        answer = _to_answer(path, blame(workspace_id, path, content, _find_root(workspace_id)))
+        return Response(self._with_proof(request, answer))
+
+    def _with_proof(self, request: Request, answer: dict[str, Any]) -> dict[str, Any]:
+        if not read_boolean(request, "proof"):
+            return answer
+        return answer | {"proof": prove_answer(self.bearer.workspace_id, list_named_entries(answer))}
 
 
 def _find_root(workspace_id: int) -> str:

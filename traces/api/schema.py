@@ -228,6 +228,24 @@ class ConsistencyAnswer(Body):
     hashes = s.ListField(child=StrField())
 
 
+class EntryProof(Body):
+    entry_id = StrField()
+    seq = IntField()
+    envelope = StrField(help_text="The leaf is SHA-256(0x00 ‖ envelope).")
+    hashes = s.ListField(child=StrField(), help_text="Siblings from leaf to root, hex (RFC 6962).")
+    salt = StrField(allow_null=True, help_text="Hex; null with the body.")
+    body = StrField(allow_null=True, help_text="Of traces; null once redacted or archived.")
+
+
+class AnswerProof(Body):
+    """Every entry that an answer names, proven against one signed head."""
+
+    log = StrField()
+    size = IntField()
+    checkpoint = StrField(help_text="The signed head.")
+    entries = EntryProof(many=True)
+
+
 class SymbolAnswer(Body):
     name = StrField()
     kind = s.ChoiceField(choices=["function", "class", "method"])
@@ -290,6 +308,7 @@ def query(name: str, text: str, kind: Any = OpenApiTypes.STR, **options: Any) ->
     return OpenApiParameter(name, kind, description=text, **options)
 
 
+PROOF = query("proof", "Prove every entry that is named against a signed head.", OpenApiTypes.BOOL)
 FILTERS = [
     query("intent", "Entries under this intent."),
     query("path", "Entries that changed this file, or a file below this folder."),

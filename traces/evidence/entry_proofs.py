@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from traces.ledger import merkle
-from traces.ledger.checkpoints import parse_checkpoint
 from traces.ledger.proofs import StoredNodes
 from traces.models import Checkpoint, LedgerEntry
 
@@ -29,17 +28,6 @@ def prove_entries(
         if entry.pk in ranges:
             hashes = merkle.compute_proof(nodes, ranges[entry.pk])
             yield entry, _to_document(entry, hashes)
-
-
-def prove_named(head: Checkpoint, entry_ids: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the proofs of entries of the ledger by id, in the order of the ledger."""
-    rows = LedgerEntry.objects.for_workspace(head.workspace_id).filter(entry_id__in=sorted(set(entry_ids)))
-    return [proof for _, proof in prove_entries(head, list(rows.with_body_and_leaf().order_by("leaf__seq")))]
-
-
-def describe_head(head: Checkpoint) -> dict[str, Any]:
-    """Return what an answer says of the head that its proofs lead to."""
-    return {"log": parse_checkpoint(head.note).origin, "size": head.size, "checkpoint": head.note}
 
 
 def _to_document(entry: LedgerEntry, hashes: Iterable[bytes]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ class LedgerAnchor(models.Model):
 
     `target` is a path on the server, a URL, or "" for the workspace's own repository. `anchored_size` is the
     size of the last head that arrived, `answer` the result of the last attempt, `failures` those since
-    a success.
+    a success. `contradicted` once the ledger does not continue a head that it holds: then nothing is sent.
     """
 
     workspace_id = models.BigIntegerField()
@@ -33,6 +33,7 @@ class LedgerAnchor(models.Model):
     anchored_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True)
     failures = models.PositiveIntegerField(default=0)
     answer = models.CharField(max_length=400, blank=True)
+    contradicted = models.BooleanField(default=False)
 
     class Meta:
         constraints = [

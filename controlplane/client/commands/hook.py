@@ -39,6 +39,15 @@ if TYPE_CHECKING:
 
 SIDE_SECONDS = 10.0  # for events that cannot deny
 USER_SCOPE = "user"  # of an entry that serves all repositories: quiet in those that are not connected
+SESSION_STARTS = (
+    "SessionStart",
+    "sessionStart",
+    "session_start",
+    "TaskStart",
+    "TaskResume",
+    "session.created",
+)
+MESSAGE_CLIENTS = ("claude-code", "gemini-cli", "qwen-code")  # show their user a hook's `systemMessage`
 QUIET = "quiet"  # in the place of a decision
 
 
@@ -156,13 +165,24 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
         render_json(payload).encode(),
         seconds,
     )
+    if event in SESSION_STARTS:
+        answer = warn_of_contradiction(agent, connection, answer)
     if TERMS_KEY in answer:
         answer = load_program().rewrite_call(agent, event, payload, answer, connection)
     return answer, decision
 
 
+def warn_of_contradiction(agent: str, connection: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """Tell the person, not the model, where the ledger contradicts the head that this machine has kept."""
+    problem = load_program().describe_contradiction(connection)
+    if not problem:
+        return answer
+    sys.stderr.write(f"icp: {problem}\n")
+    return {**answer, "systemMessage": problem} if agent in MESSAGE_CLIENTS else answer
+
+
 def load_program() -> Any:
-    """Import what a hook needs only for contained runs, from where `connect` has installed it."""
+    """Import what a hook seldom needs, for contained runs and once a session, from where `connect` put it."""
     import icp_program  # type: ignore[import-not-found]
 
     return icp_program

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+from controlplane.client.commands.answer_proof import check_answer
 from controlplane.client.commands.git_changes import (
     GitRangeError,
     escape_unprintable,
@@ -35,6 +36,7 @@ def add_reconcile_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--session", default="", metavar="ID", help="only what this session did counts")
     command.add_argument("--post", action=lib.BooleanOptionalAction, default=True, help="keep the result")
     command.add_argument("--json", action="store_true", help="print the whole answer")
+    command.add_argument("--verify", action="store_true", help="check the proof against the head kept here")
     command.add_argument("--notes", action="store_true", help="write git notes, refs/notes/agent-trace")
     command.set_defaults(run=reconcile)
 
@@ -47,7 +49,9 @@ def reconcile(options: argparse.Namespace) -> int:
         connection = load_connection()
         body: dict[str, Any] = {"base": base, "head": head, "files": list_changed_files(root, base, head)}
         body |= {"session_id": options.session, "intent_id": options.intent}
-        answer = post_reconciliation(connection, body, keep=options.post)
+        answer = post_reconciliation(connection, body, keep=options.post, proof=options.verify)
+        if options.verify:
+            print(escape_unprintable(check_answer(connection, body, answer)), file=sys.stderr)
         print(json.dumps(answer, indent=2) if options.json else render_table(answer))
         if options.notes:
             for line in write_notes(root, connection, base, head):
@@ -61,9 +65,12 @@ def reconcile(options: argparse.Namespace) -> int:
     return 1 if answer["findings"] else 0
 
 
-def post_reconciliation(connection: dict[str, Any], body: dict[str, Any], *, keep: bool) -> dict[str, Any]:
+def post_reconciliation(
+    connection: dict[str, Any], body: dict[str, Any], *, keep: bool, proof: bool = False
+) -> dict[str, Any]:
     """Post the files. Raise ControlPlaneError if the answer does not cover all of them."""
-    answer = request_json(connection, "POST", f"reconciliations{'' if keep else '?dry_run=true'}", body)
+    query = f"dry_run={'false' if keep else 'true'}&proof={'true' if proof else 'false'}"
+    answer = request_json(connection, "POST", f"reconciliations?{query}", body)
     try:
         answered = len(answer["findings"]) + len(answer["explained"])
     except (KeyError, TypeError) as problem:

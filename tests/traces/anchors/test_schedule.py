@@ -19,10 +19,11 @@ from controlplane.shared.metrics import ANCHORS
 from tests.builders import signed_in, workspace
 from tests.traces.builders import append, append_many, decision, tamper
 from traces.anchors import anchor_file, git_notes, schedule, targets
-from traces.anchors.schedule import assess_health, count_anchors, send_due_heads
+from traces.anchors.schedule import assess_health, check_anchored_heads, count_anchors, send_due_heads
 from traces.anchors.targets import AnchorError, derive_webhook_secret
 from traces.archives import archive
 from traces.ledger import merkle, proofs
+from traces.ledger.append import read_body
 from traces.ledger.checkpoints import parse_checkpoint
 from traces.ledger.sealing import seal
 from traces.models import AnchorKind, Checkpoint, LedgerAnchor, LedgerEntry
@@ -64,6 +65,13 @@ def grow(home, count=3):
 
 def anchored_in_file(home, path):
     return schedule.add_anchor(home, AnchorKind.FILE, str(path), 1, actor=ACTOR)
+
+
+def run_round():
+    """Do what the server's two loops do; the number of heads that arrived."""
+    arrived = send_due_heads()
+    check_anchored_heads()
+    return arrived
 
 
 def fresh(anchor):
@@ -324,6 +332,7 @@ class TestSettingUp:
         grow(home)
         send_due_heads()
         count_anchors()
+        count_anchors()
         told = Client().get("/metrics").content.decode()
         ANCHORS.clear()
         assert 'icp_ledger_anchors{health="ok"} 1.0\n' in told
@@ -379,6 +388,102 @@ class TestAnOldBackupRestored:
         assert (
             "ROOT_MISMATCH: the entries do not lead to the checkpoint from outside" in capsys.readouterr().out
         )
+
+
+class TestContradiction:
+    """Before each head the last one is read back: what does not continue it is sent nowhere, and pages say so."""
+
+    @pytest.fixture
+    def gone_back(self, acme, ada, tmp_path):
+        """(workspace, anchor, file, head of 9 entries): its database restored to 5 entries, without the newer anchor."""
+        file = tmp_path / "heads.txt"
+        old = grow(acme, 4).size
+        anchor = anchored_in_file(acme, file)
+        head = grow(acme, 4)
+        assert run_round() == 1
+        LedgerAnchor.objects.all().delete()
+        go_back_to(acme, old)
+        return acme, anchor, file, head
+
+    def test_a_restored_database_is_contradicted_before_it_has_grown(self, gone_back, ada):
+        _, _, file, _ = gone_back
+        assert run_round() == 0
+        restored = LedgerAnchor.objects.get()  # its set-up outlived the backup
+        assert (restored.target, word(restored)) == (str(file), "contradicted")
+        for page in ("traces/", "settings/ledger/", "sessions/"):
+            shown = signed_in(ada).get(f"/w/acme/{page}").content.decode()
+            assert "The ledger is contradicted." in shown
+            assert "9 entries were anchored, but the ledger has only 4." in shown
+        count_anchors()
+        told = Client().get("/metrics").content.decode()
+        ANCHORS.clear()
+        assert 'icp_ledger_anchors{health="contradicted"} 1.0\n' in told
+
+    def test_a_fork_gets_nothing_more_until_the_loss_is_accepted(self, gone_back, ada):
+        acme, _, file, head = gone_back
+        before = file.read_text()
+        grow(acme, 20)
+        for _ in range(2):
+            assert run_round() == 0
+            due_now()
+        anchor = LedgerAnchor.objects.get()
+        assert "its history is another" in assess_health(anchor, timezone.now()).text
+        assert file.read_text() == before
+        assert not schedule.send_head(anchor, proofs.find_head(acme.pk))  # asked for by hand
+        with pytest.raises(CommandError, match="Name the ledger"):
+            call_command("anchor_ledger", "--accept-loss", "restored")
+        call_command("anchor_ledger", "--workspace", "acme", "--accept-loss", "disk died, backup of Monday")
+        entry = LedgerEntry.objects.get(workspace_id=acme.pk, kind="policy", outcome="accepted")
+        assert read_body(entry)["heads"] == [head.note]
+        seal(acme.pk)
+        due_now()
+        assert run_round() == 1
+        assert word(anchor) == "ok"
+        assert "contradicted" not in signed_in(ada).get("/w/acme/traces/").content.decode()
+
+    def test_the_file_tells_even_where_the_record_is_gone_too(self, gone_back, settings):
+        acme, _, file, _ = gone_back
+        settings.LEDGER_ANCHORS_FILE.unlink()
+        grow(acme, 20)
+        again = anchored_in_file(acme, file)
+        assert run_round() == 0
+        assert word(again) == "contradicted"
+
+    def test_a_webhook_is_held_against_what_was_sent_last(self, acme, monkeypatch):
+        monkeypatch.setattr(targets.http_post, "post", lambda *_: PostResponse(200, "kept"))
+        hook = schedule.add_anchor(acme, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
+        old = grow(acme, 3).size
+        grow(acme, 3)
+        assert run_round() == 1
+        go_back_to(acme, old)
+        grow(acme, 9)
+        due_now()
+        assert run_round() == 0
+        assert word(hook) == "contradicted"
+
+    def test_a_head_of_nobody_stops_sending_and_contradicts_nothing(self, acme, tmp_path):
+        file = tmp_path / "heads.txt"
+        anchor = anchored_in_file(acme, file)
+        head = grow(acme)
+        file.write_text(head.note.replace(f"\n{head.size}\n", "\n99\n"))
+        assert run_round() == 0
+        assert word(anchor) == "failing"
+        assert "signed by no key" in fresh(anchor).answer
+
+    def test_an_anchor_that_was_removed_does_not_come_back(self, acme, tmp_path, settings):
+        anchor = anchored_in_file(acme, tmp_path / "heads.txt")
+        record = settings.LEDGER_ANCHORS_FILE.read_text()
+        schedule.remove_anchor(anchor, actor=ACTOR)
+        settings.LEDGER_ANCHORS_FILE.write_text(record)  # of a process with another folder
+        run_round()
+        assert not LedgerAnchor.objects.exists()
+
+    def test_a_damaged_record_is_named_and_nothing_is_sent(self, acme, tmp_path, settings):
+        anchor = anchored_in_file(acme, tmp_path / "heads.txt")
+        grow(acme)
+        settings.LEDGER_ANCHORS_FILE.write_text("{")
+        assert not schedule.send_head(anchor, proofs.find_head(acme.pk))
+        assert "cannot be read: restore it" in fresh(anchor).answer
 
 
 def test_the_page_names_a_ledger_that_went_back_and_anchors_that_cannot_be_read(acme, ada, tmp_path):

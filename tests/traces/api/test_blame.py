@@ -8,6 +8,8 @@ import pytest
 
 from controlplane.models import Workspace
 from tests import builders
+from traces.ledger import merkle
+from traces.ledger.checkpoints import parse_checkpoint
 
 pytestmark = pytest.mark.django_db
 PATH = "src/auth/login.ts"
@@ -50,6 +52,19 @@ def test_the_file_on_disk_is_read_below_the_root_only(acme, agent, written, tmp_
     assert spans(agent.get("files/blame?path=" + PATH)) == [(1, 2, "in_place", "INT-001")]
     assert agent.get("files/blame?path=link").status_code == 404
     assert agent.get("files/blame?path=../secret").status_code == 400
+
+
+def test_whose_lines_they_are_is_proven_on_request(agent, written):
+    asked = {"path": PATH, "content": "one\ntwo\n"}
+    assert "proof" not in agent.post("files/blame", asked).json()
+    proof = agent.post("files/blame?proof=true", asked).json()["proof"]
+    (entry,) = proof["entries"]
+    assert entry["entry_id"] == written
+    assert hashlib.sha256(b"one\ntwo\n").hexdigest() in entry["body"]
+    head = parse_checkpoint(proof["checkpoint"])
+    leaf = merkle.leaf_hash(entry["envelope"].encode())
+    nodes = [bytes.fromhex(node) for node in entry["hashes"]]
+    assert merkle.verify_inclusion(leaf, entry["seq"], head.size, nodes, head.root)
 
 
 def test_without_the_file_on_disk_the_caller_is_told_to_send_it(agent, written):
