@@ -120,7 +120,7 @@ def send_due_heads() -> int:
 
 
 def check_anchored_heads() -> None:
-    """Hold every ledger against the last head that left it; bring back anchors that a restored backup lacks."""
+    """Hold every ledger against the last head that left it; create anchors that a restored backup lacks."""
     for workspace in Workspace.objects.order_by("pk"):
         _restore_setup(workspace)
         check_last_head(workspace.pk)

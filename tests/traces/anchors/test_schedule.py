@@ -332,7 +332,6 @@ class TestSettingUp:
         grow(home)
         send_due_heads()
         count_anchors()
-        count_anchors()
         told = Client().get("/metrics").content.decode()
         ANCHORS.clear()
         assert 'icp_ledger_anchors{health="ok"} 1.0\n' in told
