@@ -71,12 +71,21 @@ def create_archive(
 ) -> LedgerArchive | None:
     """Write what is not archived yet, in full tiles up to `end` entries, to a new file in `directory`.
 
-    Return None where no full tile is left to archive. Reuse the file of an interrupted run.
+    Full tiles, so that archives of a growing ledger, made often, do not become many small ones.
+    """
+    end = min(end, seal(workspace_id).size) // TILE_WIDTH * TILE_WIDTH
+    return create_exact_archive(workspace_id, slug, end, directory, actor=actor)
+
+
+def create_exact_archive(
+    workspace_id: int, slug: str, end: int, directory: Path, *, actor: str
+) -> LedgerArchive | None:
+    """Write what is not archived yet, up to `end` entries, to a new file in `directory`.
+
+    Return None where nothing is left to archive. Reuse the file of an interrupted run.
     Raise ArchiveError where the ledger itself does not verify, and OSError.
     """
-    size = seal(workspace_id).size
-    first = _find_archived_end(workspace_id)
-    end = min(end, size) // TILE_WIDTH * TILE_WIDTH
+    first, end = _find_archived_end(workspace_id), min(end, seal(workspace_id).size)
     if end <= first:
         return None
     path = directory / f"{slug}-ledger-{first}-{end - 1}{SUFFIX}"
@@ -222,7 +231,9 @@ def _build_header(workspace_id: int, first: int, end: int) -> ArchiveHeader:
 
 def _read_entries(workspace_id: int, first: int, end: int) -> Iterator[ArchivedEntry]:
     for at in range(first, end, TILE_WIDTH):
-        leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=at, seq__lt=at + TILE_WIDTH)
+        leaves = LedgerLeaf.objects.filter(
+            workspace_id=workspace_id, seq__gte=at, seq__lt=min(at + TILE_WIDTH, end)
+        )
         for leaf in leaves.select_related("entry__body").order_by("seq"):
             stored = getattr(leaf.entry, "body", None)
             salt, body = (bytes(stored.salt), bytes(stored.body)) if stored else (None, None)

@@ -1,4 +1,4 @@
-"""Read and write archive files: full tiles of a ledger with their bodies, readable without the product.
+"""Read and write archive files: a range of a ledger with its bodies, readable without the product.
 
 An archive is gzip of JSON lines. First a header with the range, a signed head of the ledger and the roots of
 the subtrees around the range; then one line per entry, in order; last a signed note over all lines before it.

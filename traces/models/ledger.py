@@ -215,7 +215,7 @@ class Checkpoint(models.Model):
 
 
 class LedgerArchive(models.Model):
-    """A file outside the database with the entries [first_seq, end_seq): full tiles, with bodies.
+    """A file outside the database with the entries [first_seq, end_seq), with bodies.
 
     `note` is the signed seal of its content, `digest` the SHA-256 of the file. Bodies of `ARCHIVABLE_KINDS`
     may be deleted where such a row covers their position; verification checks the signature.

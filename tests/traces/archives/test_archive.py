@@ -19,8 +19,11 @@ from traces.archives.archive_format import ArchiveError, ArchiveReader, compute_
 from traces.entries.deduplicate import SubmittedEntry
 from traces.entries.record import StoreOptions, store_entries
 from traces.ledger import append, proofs
+from traces.ledger.checkpoints import format_verifier_key, load_public_key
+from traces.ledger.log_name import log_origin
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
+from traces.ledger.standalone_verifier import Keys, check_archive
 from traces.models import LedgerArchive, LedgerBody, LedgerEntry, LedgerLeaf, TraceFile, TraceRange
 from traces.verification.removed_bodies import _merge_ranges
 from traces.verification.repair import rebuild_projections
@@ -522,3 +525,28 @@ class TestCommands:
         with pytest.raises(CommandError, match="no body was deleted"):
             archive_ledger(tmp_path, "--release")
         assert bodies(filled) == 600
+
+
+def test_a_small_ledger_is_archived_whole_and_goes_its_way(home, tmp_path):
+    fill(home, 40)
+    archive_ledger(tmp_path)
+    assert not list(tmp_path.iterdir())
+    archive_ledger(tmp_path, "--every-entry", "--release")
+    assert bodies(home) == 0
+    (first,) = LedgerArchive.objects.all()
+    assert (first.first_seq, first.end_seq) == (0, 40)
+    assert archive.check_archive(tmp_path / first.name, home.pk).bodies == 40
+    key = format_verifier_key(log_origin(home.pk), load_public_key())
+    assert "Entries 0 to 39 of 40 are these" in check_archive(str(tmp_path / first.name), Keys({key: "kept"}))
+    fill(home, 300)
+    archive_ledger(tmp_path, "--release")
+    assert [(one.first_seq, one.end_seq) for one in archive.list_newest_archives(home.pk)] == [
+        (0, 40),
+        (40, 256),
+    ]
+    archive_ledger(tmp_path, "--every-entry", before="300")
+    assert archive.list_newest_archives(home.pk)[-1].end_seq == 300
+    assert verify(home.pk).ok
+    call_command("restore_archive", str(tmp_path / first.name))
+    assert bodies(home) > 40
+    assert verify(home.pk).ok

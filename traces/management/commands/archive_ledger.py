@@ -22,7 +22,7 @@ COUNT = re.compile(r"\d{1,15}")
 
 
 class Command(BaseCommand):
-    help = "Archive full tiles (256 entries) of a ledger. The file is verified before anything is deleted."
+    help = "Archive the oldest entries of a ledger. The file is verified before anything is deleted."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--workspace", metavar="SLUG", required=True)
@@ -37,6 +37,11 @@ class Command(BaseCommand):
             "--to", metavar="DIR", type=Path, required=True, help="the directory of the archives"
         )
         parser.add_argument(
+            "--every-entry",
+            action="store_true",
+            help="also those that do not fill a tile of 256 entries: for a small ledger, or the end of one",
+        )
+        parser.add_argument(
             "--release", action="store_true", help="delete the bodies that archives in DIR hold"
         )
         parser.add_argument(
@@ -44,13 +49,13 @@ class Command(BaseCommand):
         )
 
     def handle(
-        self, *, workspace: str, before: datetime | int, to: Path, release: bool, renew: bool, **_: Any
+        self, *, workspace: str, before: datetime | int, to: Path, release: bool, renew: bool, **options: Any
     ) -> None:
         (selected,) = select_workspaces(workspace)
         if not to.is_dir():
             raise CommandError(f"{to} is not a directory. Create it first.")
         try:
-            self._archive(selected, before, to)
+            self._archive(selected, before, to, full_tiles=not options["every_entry"])
             if renew:
                 self._renew(selected, to)
             if release:
@@ -60,11 +65,12 @@ class Command(BaseCommand):
                 f"Stopped; no body was deleted that is not in a verified archive: {error}"
             ) from error
 
-    def _archive(self, workspace: Workspace, before: datetime | int, to: Path) -> None:
+    def _archive(self, workspace: Workspace, before: datetime | int, to: Path, *, full_tiles: bool) -> None:
         end = before if isinstance(before, int) else archive.count_entries_before(workspace.pk, before)
-        created = archive.create_archive(workspace.pk, workspace.slug, end, to, actor=ACTOR)
+        create = archive.create_archive if full_tiles else archive.create_exact_archive
+        created = create(workspace.pk, workspace.slug, end, to, actor=ACTOR)
         if created is None:
-            self.stdout.write(f"{workspace.slug}: no full tile to archive")
+            self.stdout.write(f"{workspace.slug}: no {'full tile' if full_tiles else 'entry'} to archive")
         else:
             self.stdout.write(
                 f"{workspace.slug}: entries {created.first_seq} to {created.end_seq - 1} in {created.name}"
