@@ -238,8 +238,6 @@ class ControlPlane:
         except (Refused, OSError) as error:
             warnings.warn(f"The change of {path} was not reported: {error}", stacklevel=3)
 
-    # --- the wire ------------------------------------------------------------------------------
-
     def _decide(self, call: dict[str, Any], wait_seconds: float) -> Decision:
         try:
             answer = self._ask("POST", "gate", call, wait_seconds)
@@ -283,6 +281,16 @@ class ControlPlane:
         return answer
 
 
+def _in_thread(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of ControlPlane as a coroutine function of AsyncControlPlane."""
+
+    @functools.wraps(method)
+    async def call(self: AsyncControlPlane, *args: Any, **kwargs: Any) -> Any:
+        return await asyncio.to_thread(method, self.sync, *args, **kwargs)
+
+    return call
+
+
 class AsyncControlPlane:
     """ControlPlane for asyncio. Each call runs in a thread, so that waiting blocks no other task."""
 
@@ -290,46 +298,23 @@ class AsyncControlPlane:
         self.sync = ControlPlane(url, token, **settings)
         self.session_id = self.sync.session_id
 
-    async def open(self) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.open)
-
-    async def prompt(self) -> str:
-        return await asyncio.to_thread(self.sync.prompt)
-
-    async def select_intent(self, intent_id: str) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.select_intent, intent_id)
-
-    async def request_scope(
-        self, patterns: list[str], reason: str, *, kinds: list[str] | None = None, access: str = "write"
-    ) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.request_scope, patterns, reason, kinds=kinds, access=access)
-
-    async def complete_intent(
-        self, notes: str, evidence: list[dict[str, Any]] | None = None
-    ) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.complete_intent, notes, evidence)
-
-    async def end(self) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.end)
+    open = _in_thread(ControlPlane.open)
+    prompt = _in_thread(ControlPlane.prompt)
+    select_intent = _in_thread(ControlPlane.select_intent)
+    request_scope = _in_thread(ControlPlane.request_scope)
+    complete_intent = _in_thread(ControlPlane.complete_intent)
+    end = _in_thread(ControlPlane.end)
+    check = _in_thread(ControlPlane.check)
+    require = _in_thread(ControlPlane.require)
+    record = _in_thread(ControlPlane.record)
+    record_targets = _in_thread(ControlPlane.record_targets)
 
     async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self.sync.__enter__)
+        await self.open()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.sync.__exit__)
-
-    async def check(self, tool: str, data: dict[str, Any], **more: Any) -> Decision:
-        return await asyncio.to_thread(self.sync.check, tool, data, **more)
-
-    async def require(self, tool: str, data: dict[str, Any], **more: Any) -> Decision:
-        return await asyncio.to_thread(self.sync.require, tool, data, **more)
-
-    async def record(self, path: str, **more: Any) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.record, path, **more)
-
-    async def record_targets(self, decision: Decision) -> None:
-        await asyncio.to_thread(self.sync.record_targets, decision)
 
     def tool(
         self, name: str = "", *, records: str = "", wait: float = 0, tells: bool = False
