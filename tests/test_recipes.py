@@ -46,3 +46,12 @@ def test_every_call_fits_the_sdk(page):
         named = {keyword.arg: None for keyword in node.keywords}
         for each in (method, getattr(icp_sdk.ControlPlane, node.func.attr)):  # coroutines pass their names on
             inspect.signature(each).bind(None, *values, **named)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in USING if page.parent.name == "recipes"], ids=lambda page: page.stem
+)
+def test_every_recipe_ends_its_session_and_records(page):
+    text = page.read_text(encoding="utf-8")
+    assert re.search(r"^ +(?:async )?with icp:", text, re.MULTILINE)
+    assert "icp.record_targets(decision)" in text

@@ -3,12 +3,13 @@
     from icp_sdk import ControlPlane, Denied
 
     icp = ControlPlane("https://icp.example.org", token, agent="my-agent", root="/home/ada/acme")
-    icp.select_intent("INT-001")
 
     @icp.tool(records="path")                  # asks before each call, reports the change after it
     def write_file(path: str, content: str) -> str: ...
 
-    decision = icp.check("write_file", {"path": "src/a.py", "content": "…"}, wait=300)
+    with icp:                                  # opens the session, and ends it however the block ends
+        icp.select_intent("INT-001")
+        decision = icp.check("write_file", {"path": "src/a.py", "content": "…"}, wait=300)
 
 `AsyncControlPlane` has the same methods as coroutines. Every failure (no response, an invalid response, a
 revoked token) denies the call: a tool runs only after an `allow`.
@@ -28,10 +29,13 @@ import urllib.error
 import urllib.request
 import uuid
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from typing import Self
 
 MAX_WAIT = 50.0  # seconds to hold one call; a longer wait sends it again
 TIMEOUT_MARGIN = 15.0  # seconds for network and server in addition
@@ -48,10 +52,17 @@ class Decision:
     reason: str | None = None
     approval: dict[str, Any] | None = None  # id, status, url, expires_at
     answer: dict[str, Any] = field(default_factory=dict, repr=False)  # the complete response
+    call_id: str = ""  # to report the change under
 
     @property
     def allowed(self) -> bool:
         return self.verdict == "allow"
+
+    @property
+    def targets(self) -> list[str]:
+        """The files that an allowed call changes; none for a call that only reads."""
+        changes = self.allowed and self.answer.get("classification") == "destructive"
+        return [path for path in self.answer.get("targets") or () if path] if changes else []
 
 
 class Denied(Exception):
@@ -71,7 +82,10 @@ class Refused(Exception):
 
 
 class ControlPlane:
-    """One session of one agent. Safe to share between threads."""
+    """One session of one agent. Safe to share between threads.
+
+    `tools` gives tools of yours the names by which the gate knows such tools: `{"run_command": "shell"}`.
+    """
 
     def __init__(
         self,
@@ -82,12 +96,13 @@ class ControlPlane:
         root: str | os.PathLike[str] = "",
         session_id: str = "",
         model: str = "",
+        tools: Mapping[str, str] | None = None,
     ) -> None:
         if not url.startswith(("https://", "http://")):
             raise ValueError("The URL of the control plane must begin with https:// or http://.")
         self.url, self.root = url.rstrip("/"), os.fspath(root or os.getcwd())
         self.session_id = session_id or str(uuid.uuid4())
-        self._token = token
+        self._token, self._tools = token, dict(tools or {})
         self._agent = {"name": agent, **({"model": model} if model else {})}
 
     # --- the session ---------------------------------------------------------------------------
@@ -131,6 +146,18 @@ class ControlPlane:
         """End the session and release its intent."""
         return self._session("end", {})
 
+    def __enter__(self) -> Self:
+        """Open the session, to be ended with the block."""
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the session. A failure only warns: it must not hide what went wrong inside."""
+        try:
+            self.end()
+        except Refused as error:
+            warnings.warn(f"The session was not ended: {error}", stacklevel=2)
+
     # --- the gate ------------------------------------------------------------------------------
 
     def check(self, tool: str, data: dict[str, Any], *, call_id: str = "", wait: float = 0) -> Decision:
@@ -143,7 +170,7 @@ class ControlPlane:
             "session_id": self.session_id,
             "agent": self._agent,
             "root": self.root,
-            "tool": tool,
+            "tool": self._tools.get(tool, tool),
             "input": data,
             "tool_use_id": call_id or str(uuid.uuid4()),
         }
@@ -152,7 +179,7 @@ class ControlPlane:
             wait_seconds = min(MAX_WAIT, remaining)
             decision = self._decide({**call, "wait_seconds": wait_seconds}, wait_seconds)
             if decision.verdict != "ask" or remaining <= MAX_WAIT:
-                return decision
+                return replace(decision, call_id=str(call["tool_use_id"]))
 
     def require(self, tool: str, data: dict[str, Any], *, call_id: str = "", wait: float = 0) -> Decision:
         """Check a call. Raise Denied unless it is allowed."""
@@ -198,14 +225,18 @@ class ControlPlane:
             body["content_hash"] = file_hash(os.path.join(self.root, path))
         return self._session("traces", body)
 
+    def record_targets(self, decision: Decision) -> None:
+        """Report each file that an allowed call has changed, after it ran. Never raises."""
+        for path in decision.targets:
+            if not os.path.isdir(os.path.join(self.root, path)):
+                self.report(path, decision.call_id)
+
     def report(self, path: str, call_id: str) -> None:
         """Report a change; a failure to report only warns, because the change itself succeeded."""
         try:
             self.record(path, call_id=call_id)
         except (Refused, OSError) as error:
             warnings.warn(f"The change of {path} was not reported: {error}", stacklevel=3)
-
-    # --- the wire ------------------------------------------------------------------------------
 
     def _decide(self, call: dict[str, Any], wait_seconds: float) -> Decision:
         try:
@@ -250,6 +281,16 @@ class ControlPlane:
         return answer
 
 
+def _in_thread(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of ControlPlane as a coroutine function of AsyncControlPlane."""
+
+    @functools.wraps(method)
+    async def call(self: AsyncControlPlane, *args: Any, **kwargs: Any) -> Any:
+        return await asyncio.to_thread(method, self.sync, *args, **kwargs)
+
+    return call
+
+
 class AsyncControlPlane:
     """ControlPlane for asyncio. Each call runs in a thread, so that waiting blocks no other task."""
 
@@ -257,36 +298,23 @@ class AsyncControlPlane:
         self.sync = ControlPlane(url, token, **settings)
         self.session_id = self.sync.session_id
 
-    async def open(self) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.open)
+    open = _in_thread(ControlPlane.open)
+    prompt = _in_thread(ControlPlane.prompt)
+    select_intent = _in_thread(ControlPlane.select_intent)
+    request_scope = _in_thread(ControlPlane.request_scope)
+    complete_intent = _in_thread(ControlPlane.complete_intent)
+    end = _in_thread(ControlPlane.end)
+    check = _in_thread(ControlPlane.check)
+    require = _in_thread(ControlPlane.require)
+    record = _in_thread(ControlPlane.record)
+    record_targets = _in_thread(ControlPlane.record_targets)
 
-    async def prompt(self) -> str:
-        return await asyncio.to_thread(self.sync.prompt)
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
 
-    async def select_intent(self, intent_id: str) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.select_intent, intent_id)
-
-    async def request_scope(
-        self, patterns: list[str], reason: str, *, kinds: list[str] | None = None, access: str = "write"
-    ) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.request_scope, patterns, reason, kinds=kinds, access=access)
-
-    async def complete_intent(
-        self, notes: str, evidence: list[dict[str, Any]] | None = None
-    ) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.complete_intent, notes, evidence)
-
-    async def end(self) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.end)
-
-    async def check(self, tool: str, data: dict[str, Any], **more: Any) -> Decision:
-        return await asyncio.to_thread(self.sync.check, tool, data, **more)
-
-    async def require(self, tool: str, data: dict[str, Any], **more: Any) -> Decision:
-        return await asyncio.to_thread(self.sync.require, tool, data, **more)
-
-    async def record(self, path: str, **more: Any) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.record, path, **more)
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.sync.__exit__)
 
     def tool(
         self, name: str = "", *, records: str = "", wait: float = 0, tells: bool = False

@@ -139,6 +139,7 @@ def kilo(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
 
 def copilot(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
     """The model id makes it offer `create` and `edit`; with one of GPT it offers `apply_patch`."""
+    put(machine.home / ".copilot" / "config.json", {"trustedFolders": [str(machine.repository)]})
     words = ["--no-color", "--log-level", "error", "--allow-all-tools", "--trust-folder"]
     return words, {
         "COPILOT_OFFLINE": "true",

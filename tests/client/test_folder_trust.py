@@ -1,4 +1,4 @@
-"""Gemini CLI and Qwen Code run our hooks in trusted folders only: `connect` and `doctor` tell."""
+"""Three clients run the hooks of a repository in trusted folders only: `connect` and `doctor` tell."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ ON = {"security": {"folderTrust": {"enabled": True}}}
 OFF = {"security": {"folderTrust": {"enabled": False}}}
 YES, PARENT, NO = "TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST"
 HOMES = {"gemini-cli": ".gemini", "qwen-code": ".qwen"}
+FOLDERS = HOMES | {"copilot": ".copilot"}
 
 
 def put(machine: Machine, agent: str, name: str, value: object) -> None:
-    file = machine.home / HOMES[agent] / name
+    file = machine.home / FOLDERS[agent] / name
     file.parent.mkdir(exist_ok=True)
     file.write_text(value if isinstance(value, str) else json.dumps(value))
 
@@ -72,6 +73,28 @@ def test_the_rule_of_the_innermost_folder_decides(machine, agent, rules, fine):
     told = {str(machine.repository / rule) if rule != "/" else "/": level for rule, level in rules.items()}
     put(machine, agent, "trustedFolders.json", f"// mine\n{json.dumps(told)}")
     assert (verdict(machine, agent) == "") == fine
+
+
+@pytest.mark.parametrize(
+    ("settings", "fine"),
+    [
+        ({}, False),
+        ({"trustedFolders": [""]}, True),
+        ({"trusted_folders": [""]}, True),
+        ({"trustedFolders": [".."]}, True),
+        ({"trustedFolders": ["../sibling"]}, False),
+        ({"trustedFolders": 3}, False),
+    ],
+)
+def test_copilot_must_remember_that_the_folder_is_trusted(machine, settings, fine):
+    folders = {
+        key: [str(machine.repository / name) for name in names] if isinstance(names, list) else names
+        for key, names in settings.items()
+    }
+    put(machine, "copilot", "config.json", folders)
+    told = verdict(machine, "copilot")
+    assert (told == "") == fine
+    assert fine or "runs every tool without asking the gate" in told
 
 
 def test_what_to_do_is_said(machine):

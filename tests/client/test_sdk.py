@@ -114,6 +114,45 @@ def test_a_tool_asks_runs_and_reports(icp, sdk, tmp_path, server, tokens):
     assert not (tmp_path / "docs").exists()
 
 
+def test_a_block_ends_its_session_so_that_the_next_run_gets_the_intent(sdk, server, tokens, tmp_path):
+    for _ in range(2):
+        with sdk.ControlPlane(server.url, tokens["agent"], agent="my-agent", root=tmp_path) as icp:
+            icp.select_intent("INT-001")
+    with pytest.raises(ZeroDivisionError), icp:
+        raise ZeroDivisionError
+    _, session = server.api(tokens["agent"], "GET", f"sessions/{icp.session_id}")
+    assert session["state"] == "ENDED"
+
+
+def test_an_asynchronous_block_ends_its_session(sdk, server, tokens, tmp_path):
+    async def run():
+        async with sdk.AsyncControlPlane(server.url, tokens["agent"], agent="my-agent", root=tmp_path) as icp:
+            await icp.select_intent("INT-001")
+            decision = await icp.check("write_file", {"path": "src/auth/a.py", "content": "x"})
+            await icp.record_targets(decision)
+        return icp.session_id
+
+    session_id = asyncio.run(run())
+    assert server.api(tokens["agent"], "GET", f"sessions/{session_id}")[1]["state"] == "ENDED"
+    assert server.api(tokens["reviewer"], "GET", f"traces?session={session_id}")[1]["results"]
+
+
+def test_a_tool_of_another_name_is_what_its_writer_says(sdk, server, tokens, tmp_path):
+    tools = {"run_command": "shell"}
+    plane = sdk.ControlPlane(server.url, tokens["agent"], agent="my-agent", root=tmp_path, tools=tools)
+    with plane as icp:
+        icp.select_intent("INT-001")
+        assert icp.check("run_command", {"command": "ls"}).targets == []
+        assert icp.check("run_command", {"command": "ls"}).allowed
+        assert not icp.check("run_command", {"command": "echo x > docs/a.md"}).allowed
+        written = icp.check("run_command", {"command": "echo x > src/auth/sh.txt"})
+        (tmp_path / "src/auth").mkdir(parents=True)
+        (tmp_path / "src/auth/sh.txt").write_text("x\n")
+        icp.record_targets(written)
+    _, traces = server.api(tokens["reviewer"], "GET", f"traces?session={icp.session_id}")
+    assert traces["results"][0]["files"][0]["relative_path"] == "src/auth/sh.txt"
+
+
 def test_a_refusal_can_be_told_to_the_model(icp):
     @icp.tool(tells=True)
     def write_file(path, content):

@@ -81,7 +81,7 @@ def connect(options: argparse.Namespace) -> int:
     scope = USER_SCOPE if has_user_entry else scope
     if note := explain_place(root, agent, scope):
         print(f"Note: {note}")
-    if distrust := explain_distrust(root, agent, trust=True):
+    if distrust := explain_distrust(root, agent, scope, trust=True):
         print(f"NOT ENFORCED YET. {distrust}", file=sys.stderr)
     return 0
 

@@ -10,7 +10,11 @@ from controlplane.client.commands.canaries import check_canaries, check_gate_can
 from controlplane.client.commands.contained_call import probe
 from controlplane.client.commands.hook import USER_SCOPE
 from controlplane.client.config.codex_trust import explain_codex_distrust
-from controlplane.client.config.folder_trust import TRUST_RULES, explain_folder_distrust
+from controlplane.client.config.folder_trust import (
+    TRUST_RULES,
+    explain_copilot_distrust,
+    explain_folder_distrust,
+)
 from controlplane.client.config.hook_entries import ForeignConfigError
 from controlplane.client.config.install import (
     LAUNCHER,
@@ -84,7 +88,7 @@ def check_agent(root: str, agent: str, scope: str) -> list[tuple[str, str]]:
         checks.append(("it reads its entries in this directory", explain_place(root, agent, scope)))
     if server:
         checks.append(("its MCP server lists its tools", check_mcp_server(root, agent, scope)))
-    problem = explain_distrust(root, agent)
+    problem = explain_distrust(root, agent, scope)
     return checks if problem is None else [*checks, ("it runs our hooks", problem)]
 
 
@@ -98,8 +102,10 @@ def explain_place(root: str, agent: str, scope: str) -> str:
     )
 
 
-def explain_distrust(root: str, agent: str, *, trust: bool = False) -> str | None:
+def explain_distrust(root: str, agent: str, scope: str, *, trust: bool = False) -> str | None:
     """Return why the client would not run our hooks here, "" if it would, None if it cannot be known."""
+    if agent == "copilot":
+        return "" if scope else explain_copilot_distrust(root)
     if agent == "codex":
         return explain_codex_distrust(root, trust=trust)
     return explain_folder_distrust(agent, root) if agent in TRUST_RULES else None

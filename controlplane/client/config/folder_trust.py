@@ -1,10 +1,11 @@
-"""Gemini CLI and Qwen Code ignore hooks and MCP servers of repositories whose directory is not trusted."""
+"""Some clients ignore hooks and MCP servers of repositories whose directory is not trusted."""
 
 from __future__ import annotations
 
 import os
 
 from controlplane.client.config.json_edit import read_json
+from controlplane.client.repository import list_parents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +62,30 @@ def explain_folder_distrust(agent: str, root: str) -> str:
     alternative = f", or without a terminal set {client['word']}=true" if client["word"] else ""
     advice = f"start `{program}` here and say yes, or in /permissions{alternative}"
     return f"{client['name']} {state}: {advice}. {consequence}"
+
+
+COPILOT_FILE = "~/.copilot/config.json"
+COPILOT_KEYS = ("trustedFolders", "trusted_folders")
+
+
+def explain_copilot_distrust(root: str) -> str:
+    """Return why Copilot CLI would ignore the entries of this repository, "" if it would not.
+
+    A switch for one run (`--trust-folder`) does not count: a conversation that goes on cannot have it.
+    """
+    consequence = "Until then Copilot CLI runs every tool without asking the gate."
+    try:
+        settings = read_settings(COPILOT_FILE)
+        folders = [folder for key in COPILOT_KEYS for folder in settings.get(key) or ()]
+    except (OSError, ValueError, TypeError) as error:
+        return f"{COPILOT_FILE} cannot be read ({error}). {consequence}"
+    trusted = {os.path.realpath(folder) for folder in folders if isinstance(folder, str)}
+    if trusted.intersection(list_parents(os.path.realpath(root))):  # what lies in it is trusted, too
+        return ""
+    return (
+        "Copilot CLI was not told to remember that this folder is trusted: start `copilot` here and say yes"
+        f" for later, too. {consequence}"
+    )
 
 
 def requires_trust(client: dict[str, Any]) -> bool:
