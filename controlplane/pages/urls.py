@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from controlplane.pages import overview, sign_in, styleguide
 from controlplane.pages.connect import page
+from controlplane.pages.palette.page import palette
 from sessions.explain import pages as explain_pages
 
 urlpatterns = [
@@ -14,6 +15,7 @@ urlpatterns = [
         include(
             [
                 path("", overview.overview, name="overview"),
+                path("go/", palette, name="palette"),
                 path("approvals/", include("sessions.approvals.urls")),
                 path("interruptions/", include("sessions.interruptions.urls")),
                 path("sessions/", include("sessions.pages.urls")),

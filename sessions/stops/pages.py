@@ -34,7 +34,11 @@ def stop_list(request: MemberRequest) -> HttpResponse:
     standing = {(row.kind, row.subject) for row in list_stops(request.workspace)}
     context = {
         "rows": list(map(_build_row, rows[:MAX_ROWS])),
-        "agents": [name for name in _list_agents(request) if (Kind.AGENT.value, name) not in standing],
+        "agents": [
+            (name, agent_title(name))
+            for name in _list_agents(request)
+            if (Kind.AGENT.value, name) not in standing
+        ],
         "is_workspace_stopped": (Kind.WORKSPACE.value, "") in standing,
         "may_stop": has_role(request.role, Role.ADMIN),
     }

@@ -204,7 +204,7 @@ def test_a_decision_opens_the_next_card_and_can_be_undone_before_the_agent_hears
     page.keyboard.press("a")
     expect(title).to_contain_text("two.md")
     expect(title).to_be_focused()
-    expect(page.locator(".toast")).to_contain_text("Approve once")
+    expect(page.locator(".toast")).to_contain_text("Approved in 5 s: Edit docs/one.md")
     assert len(waits(place)) == 3, "nothing is sent yet"
     page.keyboard.press("k")
     expect(title).to_contain_text("two.md"), "no key leads to the decided card"
@@ -230,6 +230,7 @@ def test_leaving_the_page_sends_what_waits_and_a_refusal_is_said(place, sign_in)
     expect(page.locator("#card-title")).to_contain_text("one.md")
     page.keyboard.press("a")
     expect(page.locator("#card-title")).to_contain_text("two.md")
+    page.mouse.move(1000, 500)  # what a push changes waits while the pointer is over the queue
     page.goto(place.address("intents/"))
     page.goto(place.address())
     expect(page.locator("#decided")).to_contain_text("one.md")

@@ -52,7 +52,7 @@ def fill(place: Place) -> dict[str, str]:
 
 PAGES: Mapping[str, str] = {
     "overview": "", "approvals": "approvals/", "approvals-search": "approvals/?q=docs", "interruptions": "interruptions/",
-    "history": "approvals/history/?range=all", "stops": "stops/",
+    "history": "approvals/history/?range=all", "stops": "stops/", "palette": "go/?q=docs",
     "intents": "intents/", "intent": "intents/INT-001/", "intent-edit": "intents/INT-001/edit/", "intent-new": "intents/new/",
     "intent-import": "intents/import/", "sessions": "sessions/", "sessions-all": "sessions/?show=all", "session": "sessions/s-1",
     "session-reader": "sessions/s-1?show=reader", "traces": "traces/", "traces-by-kind": "traces/?kind=decision&outcome=ask",

@@ -56,6 +56,7 @@ urlpatterns = [
             scope="<intent_id>/scope/",
         ),
     ),
+    path("w/<slug:slug>/go/", nothing, name="palette"),
     path("w/<slug:slug>/stops/", group("stops", list="", set="set/", lift="<stop_id>/lift/")),
     path(
         "w/<slug:slug>/sessions/", group("sessions", list="", detail="<session_id>/", end="<session_id>/end/")

@@ -37,7 +37,7 @@ function armed(button) {
 }
 
 function press(key) {
-  const element = find(key);
+  const element = find(key) ?? document.querySelector(`[data-else="${CSS.escape(key)}"]`);
   if (!element || ("decides" in element.dataset && performance.now() < quietUntil)) return false;
   if (element.matches("textarea, input[type=text], input[type=search]")) element.focus();
   else if (armed(element)) element.click();

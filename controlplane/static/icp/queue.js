@@ -108,7 +108,7 @@ async function open(address, { focus = false } = {}) {
   }
   const fragment = new URL(url);
   fragment.searchParams.set("fragment", "open");
-  await htmx.ajax("GET", `${fragment.pathname}${fragment.search}`, { target: "#column-card", swap: "innerHTML show:none" });
+  await htmx.ajax("GET", `${fragment.pathname}${fragment.search}`, { target: "#column-card", swap: "innerHTML show:none settle:0s" });
   if (location.href !== url.href) history.pushState({ card: true }, "", url);
   const main = document.getElementById("main");
   main.classList.remove("is-queue", "columns-empty");

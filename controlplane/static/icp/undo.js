@@ -15,8 +15,8 @@ function hold(form, button) {
   const body = new FormData(form, button);
   const next = card && !("alike" in card.dataset) ? following(row) : null;
   const decision = { form, body, row, card, address: location.href, buttons: [...form.querySelectorAll("[data-decides]:enabled")] };
-  const words = button?.querySelector(".label") ?? button;
-  decision.toast = add(`${words.innerText.trim()}: ${subject(card)}`, body.get("action") === "approve" ? "allow" : "ask", () => undo(decision));
+  const approves = body.get("action") === "approve";
+  decision.toast = add(`${approves ? "Approved" : "Rejected"} in 5 s: ${subject(card)}`, approves ? "allow" : "ask", () => undo(decision));
   decision.timer = setTimeout(() => send(decision), WAIT);
   waiting.add(decision);
   for (const other of decision.buttons) other.disabled = true;

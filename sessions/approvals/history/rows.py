@@ -11,7 +11,7 @@ from django.db.models import Case, Count, QuerySet, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from controlplane.templatetags.names import agent_title
-from controlplane.templatetags.times import format_since
+from controlplane.templatetags.times import format_duration
 from sessions.approvals.card.receipts import describe_outcome
 from sessions.approvals.card.subjects import describe_subject
 from sessions.approvals.history.filters import COLUMNS, DELAY, DELAYS, NOBODY, HistoryFilters
@@ -140,7 +140,7 @@ def _build_row(approval: Approval, user: Any, *, is_used: bool) -> HistoryRow:
         state=approval.status.lower(),
         outcome=describe_outcome(approval, user),
         decided_at=approval.decided_at,
-        took=format_since(approval.requested_at, approval.decided_at),
+        took=format_duration(round(1000 * (approval.decided_at - approval.requested_at).total_seconds())),
         result=_describe_result(approval, is_used=is_used),
     )
 

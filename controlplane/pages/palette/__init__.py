@@ -1,0 +1,1 @@
+"""The palette: jump to whatever has a name."""
