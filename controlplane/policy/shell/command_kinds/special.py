@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from controlplane.policy.effects import Effect
 from controlplane.policy.hosts import find_host
 from controlplane.policy.shell.command_kinds.words import Arguments, CommandKind
+from controlplane.policy.shell.options import parse_options
+from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.table.load import load_table
-from controlplane.policy.shell.table.row import DATA, FLAG, FORM, METHOD, RAW, TEXT, WRITE, TableRow
+from controlplane.policy.shell.table.row import DATA, FLAG, FORM, METHOD, RAW, TEXT, WRITE
 from controlplane.policy.shell.word import Word
 
 GH_PATH = re.compile(r"/?(?:repos|orgs|users)/")
@@ -89,6 +91,7 @@ def _find_tmux(texts: Arguments) -> CommandKind | None:
 
 # Signs behind which a value names a file to read, wherever they stand in it.
 CURL_FILE_SIGNS = {"-F": "@<;", "--form": "@<;", "--data-urlencode": "@"}
+LONG_VALUE = re.compile(r"--[\w-]+=")
 CURL_METHODS = {"-I": "HEAD", "--head": "HEAD", "-G": "GET", "--get": "GET"}
 
 
@@ -99,43 +102,25 @@ def find_curl_kind(words: tuple[Word, ...], root: str) -> CommandKind | None:
 def _find_curl(texts: Arguments) -> CommandKind | None:
     """Return `curl METHOD HOST` for one address and plain options; what reads a file has no kind."""
     row = load_table().special["curl"]
-    options = _read_curl(texts.words, row)
-    if options is None:
+    try:
+        parsed = parse_options(texts.words, row)
+    except UnclearCommandError:
+        return None
+    values = [(name, row.options[name], word) for name, word in parsed.options if word is not None]
+    # curl knows neither `--` nor `--name=value`.
+    is_spelled = parsed.after_double_dash is None and not any(
+        LONG_VALUE.match(word.prefix) for word in texts.words
+    )
+    if not is_spelled or not all(_is_curl_text(*value) for value in values):
         return None
     methods: list[str] = []
-    for name, word in options:
-        role = row.options.get(name)
+    for name, word in parsed.options:
+        role = row.options[name]
         methods += [CURL_METHODS[name]] if name in CURL_METHODS else []
-        methods += [(word.value or "").upper()] if role == METHOD else []
+        methods += [(word.value or "").upper()] if role == METHOD and word is not None else []
         methods += ["POST"] if role in {DATA, FORM, RAW} else []
-    outputs = tuple(word for name, word in options if row.options.get(name) == WRITE)
-    return _name_request(methods, [word.value or "" for name, word in options if not name], outputs)
-
-
-def _read_curl(words: Sequence[Word], row: TableRow) -> list[tuple[str, Word]] | None:
-    """Return each option with its value, and each address with no name; None where one is not known."""
-    found: list[tuple[str, Word]] = []
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        text = word.value or "-"
-        if not text.startswith("-"):
-            found.append(("", word))
-            continue
-        is_long = text.startswith("--")
-        names = [text] if is_long else [f"-{letter}" for letter in text[1:]] or ["-"]
-        for index, name in enumerate(names):
-            role = row.options.get(name)
-            if role == FLAG:
-                found.append((name, word))
-                continue
-            attached = "" if is_long else text[index + 2 :]
-            value = word.tail(index + 2) if attached else (rest.pop(0) if rest else None)
-            if role is None or value is None or not _is_curl_text(name, role, value):
-                return None
-            found.append((name, value))
-            break
-    return found
+    outputs = tuple(word for _, role, word in values if role == WRITE)
+    return _name_request(methods, [word.value or "" for word in parsed.operands], outputs)
 
 
 def _is_curl_text(name: str, role: str, word: Word) -> bool:

@@ -15,6 +15,7 @@ from controlplane.policy.shell.table.row import (
     FOLDER,
     MODE,
     OPTION_SAFE,
+    PATHSPEC,
     READ,
     READS_CWD,
     WORD,
@@ -63,8 +64,7 @@ def record_row(call: ProgramCall, row: TableRow, handler: Handler | None = None)
     _check_first_letters(call, row)
     parsed = call.parse_options(row)
     record_option_files(call, parsed)
-    if (row.needs and not parsed.has(*row.needs)) or parsed.has(*row.never):
-        raise UnclearCommandError(row.why)
+    check_presence(parsed)
     (handler or record_operands)(call, parsed)
 
 
@@ -73,6 +73,13 @@ def _check_first_letters(call: ProgramCall, row: TableRow) -> None:
     for word in call.args if row.never_begins else ():
         if word.value != "" and word.prefix[:1] in ("", "*", "?", "[", *row.never_begins):
             raise UnclearCommandError(row.why, word.span)
+
+
+def check_presence(parsed: ParsedOptions) -> None:
+    """Require an option that keeps the command harmless, and none that makes it anything else."""
+    row = parsed.row
+    if (row.needs and not parsed.has(*row.needs)) or parsed.has(*row.never):
+        raise UnclearCommandError(row.why)
 
 
 def record_option_files(call: ProgramCall, parsed: ParsedOptions) -> None:
@@ -105,7 +112,7 @@ def record_words(
 
 def _record(call: ProgramCall, word: Word, role: str, parsed: ParsedOptions) -> None:
     row = parsed.row
-    if role == READ:
+    if role in {READ, PATHSPEC}:
         call.read(word)
     elif role == WRITE:
         call.write(word)

@@ -51,7 +51,9 @@ ROW_SECTIONS = (
     "special",
 )
 SECTIONS = frozenset({*ROW_SECTIONS, "kinds", "options", "words"})
-ROW_KEYS = frozenset({"also", "operands", "options", "marks", "never_begins", "why", *OPTION_NAMES})
+ROW_KEYS = frozenset(
+    {"also", "operands", "options", "marks", "actions", "never_begins", "why", *OPTION_NAMES}
+)
 GROUP_KEYS = frozenset({"effect", "why", "marks", "options", "commands", "programs"})
 EVERY_PROGRAM = parse_options("--help --version", {})
 
@@ -126,6 +128,7 @@ def _read_row(name: str, entry: Mapping[str, Any], options: Options, fields: Map
             raise TableError(
                 f"{key}: {', '.join(sorted(names - options.roles.keys()))} is not among the options"
             )
+    named["actions"] = frozenset(word.strip("'") for word in entry.get("actions", "").split())
     texts = {key: entry[key] for key in ("why", "never_begins") if key in entry}
     options_by_use = {"options": options.roles, "joined": options.joined, "forms": options.forms}
     return TableRow(

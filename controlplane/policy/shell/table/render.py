@@ -18,6 +18,7 @@ WRAPPERS = """## Programs that run another one
 
 The command behind them is judged like one of its own. Those with a reason are asked about all the same.
 """
+NOTHING = "''"
 UNNAMED = "Whatever their arguments are, without a kind that could be granted: "
 
 
@@ -83,6 +84,8 @@ def _list_more(row: TableRow) -> Iterator[str]:
     for use in OPTION_NAMES:
         if getattr(row, use):
             yield f"{use} {' '.join(sorted(getattr(row, use)))}"
+    if row.actions:
+        yield f"actions {' '.join(word or NOTHING for word in sorted(row.actions))}"
     if row.never_begins:
         yield f"never_begins {row.never_begins}"
 

@@ -23,11 +23,11 @@ COMMAND = "command"  # that a wrapper runs: words behind it are no options
 PATH = "path"  # inside of the workspace, and not recorded
 OUTPUT = "output"  # inside of the workspace or a temporary file, and written
 WRITING = "writing"  # a flag: the operands are written
-REMOTE, ADDRESS = "remote", "address"  # of git
+PATHSPEC, REMOTE, ADDRESS = "pathspec", "remote", "address"  # of git; a pathspec may be a revision
 METHOD, DATA, FORM, RAW = "method", "data", "form", "raw"  # of a request
 # The roles of options and of operands that the readers of a section know: another would be left out silently.
 COMMON = frozenset({FLAG, TEXT, ATTACHED, READ})
-FILE_ROLES = COMMON | {WRITE}, frozenset({TEXT, WORD, READ, WRITE, DELETE, MODE, FOLDER, COMMAND})
+FILE_ROLES = COMMON | {WRITE}, frozenset({TEXT, WORD, READ, PATHSPEC, WRITE, DELETE, MODE, FOLDER, COMMAND})
 KIND_ROLES = COMMON | {PATH, OUTPUT, WRITING}, frozenset({TEXT, READ, PATH, OUTPUT, REMOTE, ADDRESS})
 OTHER_ROLES = COMMON | {WRITE, PATH, METHOD, DATA, FORM, RAW}, FILE_ROLES[1]
 ROLES = {"files": FILE_ROLES, "cmdlets": FILE_ROLES, "wrappers": FILE_ROLES, "kinds": KIND_ROLES}
@@ -42,7 +42,7 @@ ANY_WORDS = "any_words"  # it may get words that are known only when it runs: no
 MARKS = frozenset({PASSES, ANY_ARGUMENTS, ANY_WORDS, OPTION_SAFE, READS_CWD, TAKES_NUMBER, STOPS_AT_OPERAND})
 # Fields that name options of the row.
 OPTION_NAMES = (
-    *("first", "recursive", "parents", "needs", "never"),
+    *("first", "recursive", "parents", "needs", "never", "operands_with"),
     *("names", "names_but", "names_with", "passes", "nul"),
 )
 TOKEN = re.compile(r"(?P<name>[-+][^=?^'\s]*)(?:(?P<sign>[?^])|='(?P<literal>[^']*)'|=(?P<role>[a-z]*))?")
@@ -74,6 +74,7 @@ class TableRow:
     A kind has an `effect` and says `why`. A row of files is judged by the files that it names; there `why` is
     the reason against one of the options `never`, against a call without one that it `needs`, and against an
     argument that begins with a letter of `never_begins`. With an option of `first` there is no first operand.
+    `actions` are words that the first operand may be, `operands_with` options without which there is none.
     Those of `recursive` and `parents` take along what lies below and above an operand.
 
     It prints nothing but file names with one of the options `names_with`, with no others than `names`, and
@@ -95,6 +96,8 @@ class TableRow:
     needs: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     never_begins: str = ""
+    actions: frozenset[str] = frozenset()
+    operands_with: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     names_but: frozenset[str] = frozenset()
     names_with: frozenset[str] = frozenset()

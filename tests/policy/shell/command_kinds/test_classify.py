@@ -353,3 +353,20 @@ def test_a_plain_setting_of_a_program_has_a_kind(command, kind, effect):
 def test_a_setting_that_may_be_code_has_no_kind(setting):
     for command in (f"{setting} go test ./x", f"RUST_LOG=x {setting} go test ./x", f"env {setting} make"):
         assert "" in {kind for kind, _ in kinds_of(command)}
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "effect"),
+    [
+        ("ssh -p 22 -tt dev@host ls", "ssh dev@host", "sends"),
+        ("ssh -o ProxyCommand=x host", "", "sends"),
+        ("ssh 'ho st'", "", "sends"),
+        ("git tag -da v1", "git tag -d", "discards"),
+        ("go test -run", "", "unknown"),
+        ("npm run test $x", "", "unknown"),
+        ("npm run test ../x", "", "unknown"),
+        ("npx npx npx npx npx tsc", "npx npx", "installs"),
+    ],
+)
+def test_a_row_covers_its_options_and_no_others(command, kind, effect):
+    assert kinds_of(command) == {(kind, effect)}

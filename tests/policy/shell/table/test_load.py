@@ -60,7 +60,7 @@ MISTAKES = {
     '[files]\nx = { options = "@diff" }': "some.toml: x: @diff is not among the sets of options: none",
     '[files]\nx = { marks = "safe" }': "some.toml: x: safe is no mark: one of any_arguments",
     '[files]\nx = { needs = "-l" }': "some.toml: x: needs: -l is not among the options",
-    '[files]\nx = { option = "-l" }': "some.toml: x: option is not known here: one of also",
+    '[files]\nx = { option = "-l" }': "some.toml: x: option is not known here: one of actions, also",
     '[files]\nx = {}\ny = { also = "x" }': "some.toml: x has two rows",
     "[file]\nx = {}": "some.toml: file is not known here",
     '[[kinds]]\neffect = "magic"\nwhy = "x"': "some.toml: 'magic' is no effect: one of reads",

@@ -19,16 +19,16 @@ from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.copy import move, parse_route
 from controlplane.policy.shell.programs.git.hooks import check_hooks
 from controlplane.policy.shell.programs.git.repositories import check_repository
-from controlplane.policy.shell.programs.roles import record_option_files
+from controlplane.policy.shell.programs.roles import check_presence, record_option_files
 from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.state import State
 from controlplane.policy.shell.table.load import load_table
+from controlplane.policy.shell.table.row import PATHSPEC, READ
 from controlplane.policy.shell.wildcards import MAX_MATCHES, SPECIAL
 from controlplane.policy.shell.word import Word
 
 CHANGES_REPOSITORY = "this git command changes the repository"
 OVERWRITES = "overwrites files of the work tree, with what is not committed in them"
-LIST_OPTIONS = ("-l", "--list", "--merged", "--no-merged", "--contains", "--no-contains", "--points-at")
 GET_OPTIONS = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list")
 
 
@@ -77,17 +77,24 @@ def _change_directories(call: ProgramCall, words: Sequence[Word]) -> State:
 
 def _read_subcommand(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Record the operands of a reading subcommand: revisions or paths; what may be both is a path."""
+    row = parsed.row
+    check_presence(parsed)
     call.read_cwd()
-    for path in call.list_filtered(parsed.operands, ""):
+    action = parsed.operands[0].value if parsed.operands else ""
+    is_known = not row.actions or action in row.actions
+    if not is_known or (row.operands_with and parsed.operands and not parsed.has(*row.operands_with)):
+        raise UnclearCommandError(CHANGES_REPOSITORY)
+    for path in call.list_filtered(parsed.operands, "") if row.operands == (PATHSPEC,) else ():
         call.recorder.add_listed(path, PatternUse.CONTENT)
-    _read_named(call, parsed, parsed.operands)
-
-
-def _read_named(call: ProgramCall, parsed: ParsedOptions, operands: Sequence[Word]) -> None:
     for word in parsed.values("-L"):
         _read_line_log(call, word)
-    for word in operands:
-        _read_operand(call, word)
+    roles = row.operands[1:] if parsed.has(*row.first) else row.operands
+    for at, word in enumerate(parsed.operands):
+        role = roles[min(at, len(roles) - 1)]
+        if role == PATHSPEC:
+            _read_operand(call, word)
+        elif role == READ:
+            call.read(word)
 
 
 def _read_line_log(call: ProgramCall, word: Word) -> None:
@@ -130,27 +137,6 @@ def _read_matching(call: ProgramCall, word: Word, pattern: str) -> None:
             call.recorder.add_read(CommandPath(file, "", file), recursive=False, location=word.span)
 
 
-def _list_refs(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """Run `git branch` or `git tag`, which create with an operand unless an option makes them list."""
-    call.read_cwd()
-    if parsed.operands and not parsed.has(*LIST_OPTIONS):
-        raise UnclearCommandError(CHANGES_REPOSITORY)
-
-
-def _subcommand(*allowed: str, takes_files: bool = False) -> Callable[[ProgramCall, ParsedOptions], None]:
-    """Build a handler for `git stash list` and the like; `takes_files`: more operands may be files."""
-
-    def record(call: ProgramCall, parsed: ParsedOptions) -> None:
-        call.read_cwd()
-        first = parsed.operands[0].value if parsed.operands else ""
-        if first not in allowed:
-            raise UnclearCommandError(CHANGES_REPOSITORY)
-        if takes_files:
-            _read_named(call, parsed, parsed.operands[1:])
-
-    return record
-
-
 def _config(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `git config`: one name without a value reads it."""
     call.read_cwd()
@@ -160,27 +146,11 @@ def _config(call: ProgramCall, parsed: ParsedOptions) -> None:
         raise UnclearCommandError("changes the configuration of git")
 
 
-def _grep(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """Run `git grep`: the pattern comes first, unless -e or -f gives it."""
-    call.read_cwd()
-    operands = parsed.operands if parsed.has("-e", "-f") else parsed.operands[1:]
-    for word in operands:
-        _read_operand(call, word)
-
-
 def _remote(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `git remote`: `show origin` connects to the other machine, unless -n is given."""
-    _subcommand("", "show", "get-url")(call, parsed)
+    _read_subcommand(call, parsed)
     if len(parsed.operands) > 1 and parsed.operands[0].value == "show" and not parsed.has("-n"):
         raise UnclearCommandError("connects to another machine", call.span)
-
-
-def _apply(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """Run `git apply` with the options that only report what a patch would do."""
-    if not parsed.has("--check", "--stat", "--numstat", "--summary"):
-        raise UnclearCommandError(CHANGES_REPOSITORY)
-    call.read_cwd()
-    call.read_all(parsed.operands)
 
 
 def _symbolic_ref(call: ProgramCall, parsed: ParsedOptions) -> None:
@@ -231,18 +201,8 @@ def _move(call: ProgramCall, parsed: ParsedOptions) -> None:
 
 
 HANDLERS: Mapping[str, Callable[[ProgramCall, ParsedOptions], None]] = {
-    "branch": _list_refs,
-    "tag": _list_refs,
-    "stash": _subcommand("list", "show", takes_files=True),
-    "worktree": _subcommand("list"),
     "remote": _remote,
-    "apply": _apply,
-    "reflog": _subcommand("", "show", takes_files=True),
-    "submodule": _subcommand("status"),
-    "notes": _subcommand("", "list", "show"),
-    "bisect": _subcommand("log"),
     "config": _config,
-    "grep": _grep,
     "symbolic-ref": _symbolic_ref,
     "checkout": _checkout,
     "restore": _restore,
