@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ALL = ("commands", "core", "gate", "hook", "interruptions", "ledger", "neighbours", "pages", "push")
+ALL = (
+    "commands", "contained", "core", "gate", "hook", "interruptions", "ledger", "neighbours", "pages", "push",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -7,17 +7,22 @@ import os
 import sys
 
 from controlplane.client.config.config_files import write_file
-from controlplane.client.connection import CONFIG_DIR, ControlPlaneError, read_connections
+from controlplane.client.connection import CONFIG_DIR, ControlPlaneError
 from controlplane.client.containment_claim import TERMS_KEY
-from controlplane.client.http_request import request_json
+from controlplane.client.stored_run import (
+    RUNS_PROGRAM,
+    load_runs,
+    make_run_sender,
+    make_sender,
+    require_own_home,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-RUNS_PROGRAM, LANDLOCK_PROGRAM = f"{CONFIG_DIR}/icp_runs.py", f"{CONFIG_DIR}/icp_landlock.py"
-PROGRAM_FILE = "icp_program.py"  # as `connect` installs this text
+LANDLOCK_PROGRAM = f"{CONFIG_DIR}/icp_landlock.py"
 COMMAND_NAMES = ("command", "cmd")
 SESSION_KEYS = ("session_id", "sessionId", "sessionID")  # as the clients spell it
 MAX_WAITING = 5  # runs that one hook call asks about
@@ -45,6 +50,11 @@ def plugin_arguments(_: str, tool_input: dict[str, Any]) -> dict[str, Any]:
     return {"args": tool_input}
 
 
+def updated_permission(_: str, tool_input: dict[str, Any]) -> dict[str, Any]:
+    """Return the form of Cursor."""
+    return {"permission": "allow", "updated_input": tool_input}
+
+
 REWRITES = {
     "claude-code": updated_input,
     "codex": updated_input,
@@ -52,6 +62,7 @@ REWRITES = {
     "copilot": modified_arguments,
     "opencode": plugin_arguments,
     "kilo": plugin_arguments,
+    "cursor": updated_permission,
 }
 
 
@@ -161,26 +172,6 @@ def land_held_runs(connection: dict[str, Any]) -> None:
             sys.stderr.write(f"icp: run {run_id} did not land: {problem}\n")
 
 
-def load_runs() -> Any:
-    """Import the program that contains commands. Raise ControlPlaneError where it was not installed."""
-    if CONFIG_DIR not in sys.path:
-        sys.path.insert(0, CONFIG_DIR)
-    try:
-        import icp_runs  # type: ignore[import-not-found]  # installed by `connect`
-    except ImportError:
-        raise ControlPlaneError(f"{RUNS_PROGRAM} is missing: run `icp.py connect` again.") from None
-    return icp_runs
-
-
-def make_sender(connection: dict[str, Any]) -> Any:
-    """Return the function by which a run reaches the control plane."""
-
-    def send(method: str, path: str, body: Any) -> dict[str, Any]:
-        return request_json(connection, method, path, body)
-
-    return send
-
-
 def install_runs(url: str) -> str:
     """Download the parts for contained runs and try them out. Return why nothing can be contained, or ""."""
     import py_compile
@@ -223,43 +214,7 @@ def add_land_arguments(land: argparse.ArgumentParser) -> None:
     land.add_argument("run_id", help="the run whose held changes were approved")
 
 
-def run_stored(run_id: str) -> int:
-    """Run a stored run and return the command's exit status."""
-    require_own_home()
-    return int(load_runs().run_by_id(run_id, make_run_sender(run_id)))
-
-
-def require_own_home() -> None:
-    """Raise ControlPlaneError where the installed program runs under another HOME.
-
-    Whoever sets that variable chooses the files that say what may run, who allows it and what lands.
-    """
-    directory, name = os.path.split(os.path.abspath(__file__))
-    if name == PROGRAM_FILE and directory != CONFIG_DIR:
-        raise ControlPlaneError(f"This program belongs to another home than {CONFIG_DIR}: was HOME changed?")
-
-
 def land_held_changes(options: argparse.Namespace) -> int:
     """Return 0 when nothing is left to wait for."""
     require_own_home()
     return int(load_runs().land_run(options.run_id, make_run_sender(options.run_id)))
-
-
-def make_run_sender(run_id: str) -> Any:
-    """Return the function by which a stored run reaches the control plane that allowed it, and no other."""
-
-    def send(method: str, path: str, body: Any) -> dict[str, Any]:
-        return request_json(find_run_connection(load_runs().read_run(run_id)), method, path, body)
-
-    return send
-
-
-def find_run_connection(run: dict[str, Any]) -> dict[str, Any]:
-    """Return the connection of the run. The environment comes from the agent: it may not name another."""
-    saved = read_connections().get(run["repository"])
-    if saved and saved["url"] == run["url"]:
-        return dict(saved)
-    url, token = os.environ.get("ICP_URL", "").rstrip("/"), os.environ.get("ICP_TOKEN")
-    if url == run["url"] and token:
-        return {"url": url, "token": token}
-    raise ControlPlaneError(f"{run['repository']} is not connected to {run['url']} any more.")

@@ -20,6 +20,7 @@ from controlplane.client.config.install import (
 )
 from controlplane.client.config.mcp_servers import bridge_command
 from controlplane.client.connection import CONNECTIONS, ROOT_VARIABLES, read_connections
+from controlplane.client.containment_claim import REWRITING_CLIENTS
 from controlplane.client.fast_json import render_json
 from controlplane.client.repository import find_main_repository, find_repository
 
@@ -53,6 +54,10 @@ def doctor(_: argparse.Namespace) -> int:
     obstacle = probe()
     print(f"note commands are {'not contained: ' + obstacle if obstacle else 'contained'}")
     for agent, scope in entries:
+        if not obstacle and agent not in REWRITING_CLIENTS:
+            print(
+                f"note {agent}: its own shell is not contained, since it runs no changed call: run_command is"
+            )
         print(f"note {agent}: known limits: {CLIENTS[agent].fails_open}")
         if place := explain_place(root, agent, scope):
             print(f"note {agent}: {place}")

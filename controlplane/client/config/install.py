@@ -26,22 +26,19 @@ LAUNCH = """#!{python} -IS
 # Made by `icp.py connect`. Imported rather than run, so that Python keeps the compiled form.
 import sys
 sys.path.insert(0, {folder!r})
-import icp
-sys.exit(icp.main(["hook", *sys.argv[1:]]))
+import icp_hook
+sys.exit(icp_hook.main([{word}*sys.argv[1:]]))
 """
-# The end of the installed `icp.py`, which holds the hook alone, so that it loads in a fraction of the time.
+# The end of the installed `icp_hook.py`, which holds the hook alone, so that it loads in a moment.
 HOOK_MAIN = """
 
 def main(arguments):
     if arguments[:1] == ["hook"] and arguments[1:2] != ["mcp"]:
         return run_hook(arguments[1:])
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    if arguments[:1] == ["run"] and len(arguments) == 2:
+        return run_stored(arguments[1])
     import icp_program
     return icp_program.main(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
 """
 
 
@@ -69,10 +66,12 @@ def install_client() -> None:
 
     text = read_text(__file__)
     hook_part = text.partition(f"\n{HOOK_END}\n")[0] + HOOK_MAIN
-    for name, source in (("icp_program.py", text), ("icp.py", hook_part)):
+    for name, source in (("icp_program.py", text), ("icp_hook.py", hook_part)):
         write_file(f"{CONFIG_DIR}/{name}", source, 0o600)
         py_compile.compile(f"{CONFIG_DIR}/{name}")
-    write_file(LAUNCHER, LAUNCH.format(python=os.path.realpath(sys.executable), folder=CONFIG_DIR), 0o700)
+    python = os.path.realpath(sys.executable)
+    for path, word, mode in ((f"{CONFIG_DIR}/icp.py", "", 0o600), (LAUNCHER, '"hook", ', 0o700)):
+        write_file(path, LAUNCH.format(python=python, folder=CONFIG_DIR, word=word), mode)
 
 
 def remove_client() -> None:

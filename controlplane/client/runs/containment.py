@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import select
 import signal
 import sys
@@ -150,7 +149,7 @@ def _mount_overlay(view: View) -> None:
 def _open_filter() -> int:
     """Return a descriptor from which bubblewrap reads the seccomp filter."""
     descriptor = os.memfd_create("seccomp", 0)  # inherited on purpose
-    os.write(descriptor, build_seccomp_filter(platform.machine()))
+    os.write(descriptor, build_seccomp_filter(os.uname().machine))
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 
