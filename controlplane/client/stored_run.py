@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-RUNS_PROGRAM = f"{CONFIG_DIR}/icp_runs.py"
+RUNS_PROGRAM, LANDLOCK_PROGRAM = f"{CONFIG_DIR}/icp_runs.py", f"{CONFIG_DIR}/icp_landlock.py"
 REPORT_SECONDS = 120.0
 NOT_STARTED = 126  # exit status
 

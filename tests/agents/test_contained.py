@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.client.commands.contained_call import REWRITES
+from controlplane.client.call_rewrite import REWRITES
 from tests.agents.model import Step
 from tests.agents.walk import Walk
 from tests.client.runs.conftest import skip_uncontained

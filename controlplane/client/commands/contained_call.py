@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
+from controlplane.client.call_rewrite import REWRITES, find_command_name, find_shell, find_tool_input
 from controlplane.client.config.config_files import write_file
 from controlplane.client.connection import CONFIG_DIR, ControlPlaneError
 from controlplane.client.containment_claim import TERMS_KEY
 from controlplane.client.stored_run import (
+    LANDLOCK_PROGRAM,
     RUNS_PROGRAM,
     load_runs,
     make_run_sender,
@@ -22,48 +23,9 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-LANDLOCK_PROGRAM = f"{CONFIG_DIR}/icp_landlock.py"
-COMMAND_NAMES = ("command", "cmd")
 SESSION_KEYS = ("session_id", "sessionId", "sessionID")  # as the clients spell it
 MAX_WAITING = 5  # runs that one hook call asks about
 DOWNLOAD_SECONDS = 20
-
-
-def updated_input(event: str, tool_input: dict[str, Any]) -> dict[str, Any]:
-    """Return the form of Claude Code, which Codex shares."""
-    decision = {"permissionDecision": "allow", "updatedInput": tool_input}
-    return {"hookSpecificOutput": {"hookEventName": event, **decision}}
-
-
-def merged_input(_: str, tool_input: dict[str, Any]) -> dict[str, Any]:
-    """Return the form of Gemini CLI."""
-    return {"hookSpecificOutput": {"tool_input": tool_input}}
-
-
-def modified_arguments(_: str, tool_input: dict[str, Any]) -> dict[str, Any]:
-    """Return the form of Copilot CLI."""
-    return {"permissionDecision": "allow", "modifiedArgs": tool_input}
-
-
-def plugin_arguments(_: str, tool_input: dict[str, Any]) -> dict[str, Any]:
-    """Return what the plug-ins of OpenCode and Kilo assign to the call."""
-    return {"args": tool_input}
-
-
-def updated_permission(_: str, tool_input: dict[str, Any]) -> dict[str, Any]:
-    """Return the form of Cursor."""
-    return {"permission": "allow", "updated_input": tool_input}
-
-
-REWRITES = {
-    "claude-code": updated_input,
-    "codex": updated_input,
-    "gemini-cli": merged_input,
-    "copilot": modified_arguments,
-    "opencode": plugin_arguments,
-    "kilo": plugin_arguments,
-    "cursor": updated_permission,
-}
 
 
 def rewrite_call(
@@ -102,10 +64,6 @@ def build_run(
     }
 
 
-def find_shell() -> str:
-    return "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
-
-
 def store_run(run: dict[str, Any]) -> None:
     """Store a run for `icp.py run`. Raise ControlPlaneError where the same call has started it before."""
     runs = load_runs()
@@ -140,25 +98,11 @@ def is_stored_run(payload: dict[str, Any], root: str) -> bool:
     return bool(is_own)
 
 
-def find_command_name(tool_input: dict[str, Any]) -> str:
-    return next((name for name in COMMAND_NAMES if isinstance(tool_input.get(name), str)), "")
-
-
 def find_caller(payload: dict[str, Any]) -> str:
     """Return the client's own id of the conversation; "" where it sends none."""
     given = payload.get("input")
     places = [payload, given if isinstance(given, dict) else {}]
     return next((str(place[key]) for place in places for key in SESSION_KEYS if place.get(key)), "")
-
-
-def find_tool_input(payload: dict[str, Any]) -> dict[str, Any]:
-    """Return the input of the tool, wherever the client puts it."""
-    output = payload.get("output")
-    inputs = [payload.get("tool_input"), payload.get("toolArgs")]
-    inputs.append(output.get("args") if isinstance(output, dict) else None)
-    if isinstance(inputs[1], str):  # Copilot encodes it
-        inputs[1] = json.loads(inputs[1])
-    return next((value for value in inputs if isinstance(value, dict)), {})
 
 
 def land_held_runs(connection: dict[str, Any]) -> None:

@@ -12,11 +12,9 @@ import re
 import subprocess
 import sys
 
+from controlplane.client.call_rewrite import find_command_name, find_shell, find_tool_input
 from controlplane.client.commands.contained_call import (
     build_run,
-    find_command_name,
-    find_shell,
-    find_tool_input,
     is_stored_run,
     render_program,
     store_run,

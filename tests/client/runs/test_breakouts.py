@@ -116,10 +116,6 @@ ATTEMPTS = {
     ),
     "set_user_id_program": "su root -c 'echo OUT' </dev/null; mount --bind / /tmp && echo OUT",
     "shared_memory": "ls -A /dev/shm | grep . && echo OUT",
-    "socket_handed_over": script(
-        "import socket\na, b = socket.socketpair()\nsocket.send_fds(a, [b'x'], [0])\n"
-        "fd = socket.recv_fds(b, 1, 1)[1][0]\nopen(fd, 'wb').write(b'x')\nprint('OUT')"
-    ),
     "hooks_of_git": "printf '#!/bin/sh\\ntrue\\n' >.git/hooks/pre-commit; git config core.pager x; true",
 }  # fmt: skip
 
