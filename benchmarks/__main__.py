@@ -11,7 +11,10 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ALL = ("commands", "core", "gate", "hook", "interruptions", "ledger", "neighbours", "nodes", "pages", "push")
+ALL = (
+    "commands", "contained", "core", "gate", "hook", "interruptions", "ledger", "neighbours", "nodes", "pages",
+    "push",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from controlplane.client.call_context import (
     MAX_HASHED,
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 OLD_KEYS = ("old_string", "oldString", "old_str", "old_text", "oldText")
 NEW_KEYS = ("new_string", "newString", "new_str", "new_text", "newText")
 EVERYWHERE_KEYS = ("replace_all", "replaceAll", "allow_multiple")
+FAILURE_KEYS = ("error", "error_message")  # in a payload after a tool that failed
+DURATION_KEYS = ("duration_ms", "duration")  # milliseconds
+HOOK_SECONDS = 5.0  # at most from the end of a command to here
 MAX_DIRECTORIES = 5  # of one command, in which its words may lie
 
 
@@ -27,7 +31,8 @@ def hash_command_words(payload: dict[str, Any], root: str) -> dict[str, str]:
     """Return `sha256:…` of each file of the repository that the words of a command name.
 
     A word counts in the client's folder, and in each folder that the command names too, as in `cd src && …`.
-    The control plane takes those that it reads as written.
+    The control plane takes those that it reads as written. Of a command that failed nobody knows how far it
+    came, so only files count that were changed since it began.
     """
     base = payload.get("cwd")
     base = base if isinstance(base, str) else root
@@ -37,8 +42,24 @@ def hash_command_words(payload: dict[str, Any], root: str) -> dict[str, str]:
     named += [os.path.join(directory, word) for directory in directories for word in words]
     top = os.path.realpath(root)
     paths = {path for name in named if (path := os.path.realpath(name)).startswith(top + os.sep)}
+    since = find_start(payload) if any(payload.get(key) for key in FAILURE_KEYS) else None
+    if since is not None:
+        paths = {path for path in paths if was_changed(path, since)}
     hashes = {os.path.relpath(path, top): hash_file(path) for path in sorted(paths)[:MAX_NAMES]}
     return {path: digest for path, digest in hashes.items() if digest}
+
+
+def find_start(payload: dict[str, Any]) -> float:
+    """Return when the tool began, at the earliest; now where the client does not say how long it ran."""
+    durations = [payload[key] for key in DURATION_KEYS if isinstance(payload.get(key), (int, float))]
+    return time.time() - durations[0] / 1000 - HOOK_SECONDS if durations else time.time()
+
+
+def was_changed(path: str, since: float) -> bool:
+    try:
+        return os.lstat(path).st_ctime > since
+    except OSError:
+        return False
 
 
 def find_changed_lines(payload: dict[str, Any], root: str) -> dict[str, list[int]]:

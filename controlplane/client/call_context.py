@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
+
+from controlplane.client.digest import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
 VERSION = "source"  # the served file has a digest of itself here
 MAX_HASHED = 8 * 1024 * 1024  # bytes of a file; larger ones are not hashed
-MAX_WITHOUT_OPENSSL = 512 * 1024  # bytes
 PATH_KEYS = frozenset(
     {
         "path", "file_path", "filePath", "filename", "file", "absolute_path", "target_file", "notebook_path",
@@ -109,17 +109,3 @@ def hash_file(path: str) -> str | None:
         return None
     except OSError:
         return ""
-
-
-def sha256_hex(data: bytes) -> str:
-    """Return hex digits. Small data is hashed without OpenSSL, whose import takes 3 ms."""
-    try:
-        if len(data) < MAX_WITHOUT_OPENSSL:
-            return str(
-                __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256(data).hexdigest()
-            )
-    except ImportError:
-        pass  # another implementation of Python
-    import hashlib
-
-    return hashlib.sha256(data).hexdigest()

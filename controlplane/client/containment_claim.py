@@ -17,7 +17,7 @@ STATE_FOLDER = os.path.join(os.path.expanduser("~"), ".local", "state", "icp")
 TERMS_KEY = "icp_containment"  # in the control plane's answer, next to what the client reads
 OWN_CALL = b"/icp.py run "  # in the payload of each call that runs this client's own program
 # Clients that run a call which a hook has changed. For others the gate asks a person, as it did before.
-REWRITING_CLIENTS = frozenset({"claude-code", "codex", "gemini-cli", "copilot", "opencode", "kilo"})
+REWRITING_CLIENTS = frozenset({"claude-code", "codex", "gemini-cli", "copilot", "opencode", "kilo", "cursor"})
 
 
 def describe_containment(agent: str) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """Connect a coding agent to the control plane's gate. Needs Python 3.9 or later, and nothing else.
 
     python3 icp.py connect AGENT --url https://icp.example.com [--token icp_…] [--wait SECONDS] [--no-mcp]
-                                          [--user] [--dry-run]
+                                          [--user] [--landlock] [--dry-run]
     python3 icp.py disconnect AGENT [--user] [--dry-run]
     python3 icp.py doctor
     python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--verify]

@@ -17,21 +17,22 @@ from controlplane.client.config.install import HOOK_END
 CLIENT_DIR = Path(__file__).parents[1] / "client"
 # In the order of their imports. What a hook needs comes first: it is installed as a program of its own.
 HOOK_MODULES = (
-    "fast_json", "repository", "connection", "containment_claim", "call_context", "call_changes", "http_post",
-    "agents", "commands/hook",
+    "fast_json", "repository", "connection", "containment_claim", "digest", "call_context", "call_changes",
+    "http_post", "call_rewrite", "stored_run", "write_limit", "agents", "commands/hook",
 )  # fmt: skip
 MODULES = (
     "config/json_edit", "config/atomic_write", "config/config_files", "config/hook_entries",
-    "config/mcp_servers", "config/codex_trust", "config/folder_trust", "config/install",
-    "http_request", "head_witness", "commands/contained_call", "commands/run_command", "commands/mcp_bridge",
+    "config/mcp_servers", "config/codex_trust", "config/folder_trust", "config/install", "http_request",
+    "head_witness", "commands/contained_call", "commands/run_command", "commands/mcp_bridge",
     "commands/canaries", "commands/doctor", "commands/git_changes", "commands/git_notes",
     "commands/answer_proof", "commands/reconcile", "commands/sync", "commands/server_tools", "commands/wait",
     "acp/modes", "acp/calls", "acp/gate_client", "acp/decisions", "acp/sessions", "acp/proxy", "acp/command",
     "commands/connect", "icp",
 )  # fmt: skip
 RUN_MODULES = (  # of icp_runs.py, which only contained runs load
-    "runs/seccomp", "runs/containment", "runs/changes", "runs/run_folder", "runs/ignore_rules",
-    "runs/view", "runs/landing", "runs/report", "runs/effects", "runs/command", "runs/probe",
+    "fast_json", "digest", "runs/seccomp", "runs/containment", "runs/changes", "runs/run_folder",
+    "runs/ignore_rules", "runs/view", "runs/landing", "runs/report", "runs/effects", "runs/background",
+    "runs/command", "runs/probe",
 )  # fmt: skip
 VERSION_DIGITS = 12
 PACKAGE = "controlplane.client"

@@ -11,7 +11,7 @@ from typing import Any
 from controlplane.policy.calls.client_commands import is_trusted_program
 from controlplane.shared.steps import run_steps
 from controlplane.shared.tokens import Bearer
-from sessions.adapters.file_changes import build_traces, read_previous_texts
+from sessions.adapters.file_changes import build_failed_traces, build_traces, read_previous_texts
 from sessions.adapters.hook_call import Event, HookAnswer, HookCall
 from sessions.adapters.refusal_text import to_hook_answer
 from sessions.approvals.call_report import CallReport
@@ -86,7 +86,9 @@ def _record_changes(request: HookRequest) -> HookResult:
     )
     disk = Worktree(session.workspace_id, place.disk, {}) if place.disk else None
     call, hook = _resolve_call(request, session, place.root), request.hook
-    traces = [] if hook.failed else build_traces(call, hook, disk)
+    traces = (
+        build_failed_traces(call, session.workspace_id) if hook.failed else build_traces(call, hook, disk)
+    )
     previous, deadline = read_previous_texts(call, hook.contents), time.monotonic() + CLASS_SECONDS
     references = {"tool_use_id": call.call_id, "revision_id": session.revision_id or None}
     for trace in traces:

@@ -19,6 +19,7 @@ from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.paths.raw_path import RawPath
 from sessions.adapters.hook_call import FileContent, HookCall, mapping
 from sessions.previous_text import ReportedTexts
+from traces.entries.record import find_newest_hashes
 
 REMOVING_OPERATIONS = frozenset({"delete", "move"})
 DELETED = "DELETED"
@@ -39,6 +40,27 @@ def build_traces(call: ToolCall, hook: HookCall, disk: Filesystem | None) -> lis
         if trace is not None:
             traces[path] = _range_fields(hook.changed_lines.get(path)) | trace
     return list(traces.values())
+
+
+def build_failed_traces(call: ToolCall, workspace_id: int) -> list[Trace]:
+    """Return a trace of each file that a failed command had written before it failed. 1 query.
+
+    Our hook client sends hashes of files only that were changed meanwhile; what the ledger has is not news.
+    """
+    tool = resolve_tool(call).tool
+    if tool is None or tool.kind is not ToolKind.SHELL or not call.current_content_hashes:
+        return []
+    writes = [target for target in find_targets(call, Policy()).writes if target.op == "write"]
+    paths = {_workspace_path(target.raw, call, target.cwd) for target in writes}
+    hashes = {
+        path: call.current_content_hashes[path] for path in paths if call.current_content_hashes.get(path)
+    }
+    newest = find_newest_hashes(workspace_id, hashes)
+    return [
+        {"path": path, "content_hash": content_hash}
+        for path, content_hash in sorted(hashes.items())
+        if newest.get(path) != content_hash
+    ]
 
 
 def read_previous_texts(call: ToolCall, contents: tuple[FileContent, ...]) -> ReportedTexts:

@@ -54,7 +54,7 @@ def dying_by(name: str) -> str:
 BREAKS: dict[str, Callable[[Machine], object]] = {
     "unconnected": lambda machine: (machine.config / "connections.json").unlink(),
     "python": lambda machine: machine.launcher.write_text("#!/nonexistent/python -IS\n"),
-    "program": lambda machine: (machine.config / "icp.py").write_text("def"),
+    "program": lambda machine: (machine.config / "icp_hook.py").write_text("def"),
     "launcher": lambda machine: machine.launcher.unlink(),
     "silent_1": lambda machine: machine.launcher.write_text("#!/bin/sh\nexit 1\n"),
     "silent_2": lambda machine: machine.launcher.write_text("#!/bin/sh\nexit 2\n"),

@@ -128,7 +128,7 @@ def test_a_plugin_of_somebody_else_is_left_alone(machine, agent):
 class TestWhatIsKept:
     def test_only_the_user_can_read_it(self, machine):
         machine.connect("codex")
-        assert [mode(machine.config / name) for name in ("connections.json", "icp.py", "hook")] == [
+        assert [mode(machine.config / name) for name in ("connections.json", "icp_hook.py", "hook")] == [
             0o600,
             0o600,
             0o700,

@@ -60,6 +60,18 @@ class TestWhatIsSent:
         claude.hook("claude-code", payload=payload)
         assert stub.payload()["icp"]["current_content_hashes"] == {"a.ts": ABC, "b.ts": None}
 
+    def test_of_a_command_that_failed_only_files_count_that_it_may_have_changed(self, claude, stub):
+        (claude.repository / "a.ts").write_text("abc")
+        payload = {
+            "tool_name": "Bash",
+            "tool_input": {"command": "echo x > a.ts && false"},
+            "error": "Exit code 1",
+        }
+        claude.hook("claude-code", "PostToolUseFailure", {**payload, "duration_ms": 600_000})
+        assert stub.payload()["icp"]["current_content_hashes"] == {"a.ts": ABC}
+        claude.hook("claude-code", "PostToolUseFailure", payload)
+        assert stub.payload()["icp"]["current_content_hashes"] == {}, "how long it ran is not known"
+
     def test_the_files_of_a_patch_are_hashed(self, claude, stub):
         (claude.repository / "a.ts").write_text("abc")
         patch = "*** Begin Patch\n*** Update File: a.ts\n*** Add File: new.ts\n+x\n*** End Patch"

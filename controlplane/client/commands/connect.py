@@ -24,6 +24,8 @@ from controlplane.client.config.install import (
 )
 from controlplane.client.connection import CONFIG_DIR, read_connections
 from controlplane.client.repository import find_main_repository, find_repository
+from controlplane.client.stored_run import load_runs
+from controlplane.client.write_limit import LIMIT_KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +41,11 @@ def add_connect_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--url", required=True, help="the address of the control plane")
     command.add_argument("--wait", type=float, default=0, help="seconds to wait for a person (0)")
     command.add_argument("--no-mcp", action="store_true", help="do not change its MCP servers")
+    command.add_argument(
+        "--landlock",
+        action="store_true",
+        help="let allowed commands write in repository, caches and /tmp only",
+    )
     command.add_argument("--token", default=os.environ.get("ICP_TOKEN"), help="default: ICP_TOKEN")
 
 
@@ -92,6 +99,7 @@ def connect_repository(repository: str, options: argparse.Namespace) -> None:
         "url": options.url.rstrip("/"),
         "token": options.token,
         "wait": options.wait,
+        **({LIMIT_KEY: list_caches()} if options.landlock else {}),
     }
     others = {*list_agents_without_server(repository)} - {options.agent}
     without_mcp = {*others, options.agent} if options.no_mcp else others
@@ -102,6 +110,12 @@ def connect_repository(repository: str, options: argparse.Namespace) -> None:
             f" ({shorten(previous['token'])}) before, which may be of another workspace."
         )
     save_connection(repository, {**connection, "without_mcp": sorted(without_mcp)})
+
+
+def list_caches() -> list[str]:
+    """Return the caches that are here, in which a limited command may write."""
+    home = os.path.expanduser("~")
+    return [path for name in load_runs().CACHE_FOLDERS if os.path.isdir(path := f"{home}/{name}")]
 
 
 def shorten(token: str) -> str:

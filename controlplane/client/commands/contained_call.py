@@ -2,57 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
+from controlplane.client.call_rewrite import REWRITES, find_command_name, find_shell, find_tool_input
 from controlplane.client.config.config_files import write_file
-from controlplane.client.connection import CONFIG_DIR, ControlPlaneError, read_connections
+from controlplane.client.connection import CONFIG_DIR, ControlPlaneError
 from controlplane.client.containment_claim import TERMS_KEY
-from controlplane.client.http_request import request_json
+from controlplane.client.stored_run import (
+    LANDLOCK_PROGRAM,
+    RUNS_PROGRAM,
+    load_runs,
+    make_run_sender,
+    make_sender,
+    require_own_home,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-RUNS_PROGRAM, LANDLOCK_PROGRAM = f"{CONFIG_DIR}/icp_runs.py", f"{CONFIG_DIR}/icp_landlock.py"
-PROGRAM_FILE = "icp_program.py"  # as `connect` installs this text
-COMMAND_NAMES = ("command", "cmd")
 SESSION_KEYS = ("session_id", "sessionId", "sessionID")  # as the clients spell it
 MAX_WAITING = 5  # runs that one hook call asks about
 DOWNLOAD_SECONDS = 20
-
-
-def updated_input(event: str, tool_input: dict[str, Any]) -> dict[str, Any]:
-    """Return the form of Claude Code, which Codex shares."""
-    decision = {"permissionDecision": "allow", "updatedInput": tool_input}
-    return {"hookSpecificOutput": {"hookEventName": event, **decision}}
-
-
-def merged_input(_: str, tool_input: dict[str, Any]) -> dict[str, Any]:
-    """Return the form of Gemini CLI."""
-    return {"hookSpecificOutput": {"tool_input": tool_input}}
-
-
-def modified_arguments(_: str, tool_input: dict[str, Any]) -> dict[str, Any]:
-    """Return the form of Copilot CLI."""
-    return {"permissionDecision": "allow", "modifiedArgs": tool_input}
-
-
-def plugin_arguments(_: str, tool_input: dict[str, Any]) -> dict[str, Any]:
-    """Return what the plug-ins of OpenCode and Kilo assign to the call."""
-    return {"args": tool_input}
-
-
-REWRITES = {
-    "claude-code": updated_input,
-    "codex": updated_input,
-    "gemini-cli": merged_input,
-    "copilot": modified_arguments,
-    "opencode": plugin_arguments,
-    "kilo": plugin_arguments,
-}
 
 
 def rewrite_call(
@@ -91,10 +64,6 @@ def build_run(
     }
 
 
-def find_shell() -> str:
-    return "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
-
-
 def store_run(run: dict[str, Any]) -> None:
     """Store a run for `icp.py run`. Raise ControlPlaneError where the same call has started it before."""
     runs = load_runs()
@@ -129,25 +98,11 @@ def is_stored_run(payload: dict[str, Any], root: str) -> bool:
     return bool(is_own)
 
 
-def find_command_name(tool_input: dict[str, Any]) -> str:
-    return next((name for name in COMMAND_NAMES if isinstance(tool_input.get(name), str)), "")
-
-
 def find_caller(payload: dict[str, Any]) -> str:
     """Return the client's own id of the conversation; "" where it sends none."""
     given = payload.get("input")
     places = [payload, given if isinstance(given, dict) else {}]
     return next((str(place[key]) for place in places for key in SESSION_KEYS if place.get(key)), "")
-
-
-def find_tool_input(payload: dict[str, Any]) -> dict[str, Any]:
-    """Return the input of the tool, wherever the client puts it."""
-    output = payload.get("output")
-    inputs = [payload.get("tool_input"), payload.get("toolArgs")]
-    inputs.append(output.get("args") if isinstance(output, dict) else None)
-    if isinstance(inputs[1], str):  # Copilot encodes it
-        inputs[1] = json.loads(inputs[1])
-    return next((value for value in inputs if isinstance(value, dict)), {})
 
 
 def land_held_runs(connection: dict[str, Any]) -> None:
@@ -159,26 +114,6 @@ def land_held_runs(connection: dict[str, Any]) -> None:
             runs.land_run(run_id, make_sender(connection))
         except (ControlPlaneError, OSError, ValueError, KeyError) as problem:  # it waits on; the call goes on
             sys.stderr.write(f"icp: run {run_id} did not land: {problem}\n")
-
-
-def load_runs() -> Any:
-    """Import the program that contains commands. Raise ControlPlaneError where it was not installed."""
-    if CONFIG_DIR not in sys.path:
-        sys.path.insert(0, CONFIG_DIR)
-    try:
-        import icp_runs  # type: ignore[import-not-found]  # installed by `connect`
-    except ImportError:
-        raise ControlPlaneError(f"{RUNS_PROGRAM} is missing: run `icp.py connect` again.") from None
-    return icp_runs
-
-
-def make_sender(connection: dict[str, Any]) -> Any:
-    """Return the function by which a run reaches the control plane."""
-
-    def send(method: str, path: str, body: Any) -> dict[str, Any]:
-        return request_json(connection, method, path, body)
-
-    return send
 
 
 def install_runs(url: str) -> str:
@@ -223,43 +158,7 @@ def add_land_arguments(land: argparse.ArgumentParser) -> None:
     land.add_argument("run_id", help="the run whose held changes were approved")
 
 
-def run_stored(run_id: str) -> int:
-    """Run a stored run and return the command's exit status."""
-    require_own_home()
-    return int(load_runs().run_by_id(run_id, make_run_sender(run_id)))
-
-
-def require_own_home() -> None:
-    """Raise ControlPlaneError where the installed program runs under another HOME.
-
-    Whoever sets that variable chooses the files that say what may run, who allows it and what lands.
-    """
-    directory, name = os.path.split(os.path.abspath(__file__))
-    if name == PROGRAM_FILE and directory != CONFIG_DIR:
-        raise ControlPlaneError(f"This program belongs to another home than {CONFIG_DIR}: was HOME changed?")
-
-
 def land_held_changes(options: argparse.Namespace) -> int:
     """Return 0 when nothing is left to wait for."""
     require_own_home()
     return int(load_runs().land_run(options.run_id, make_run_sender(options.run_id)))
-
-
-def make_run_sender(run_id: str) -> Any:
-    """Return the function by which a stored run reaches the control plane that allowed it, and no other."""
-
-    def send(method: str, path: str, body: Any) -> dict[str, Any]:
-        return request_json(find_run_connection(load_runs().read_run(run_id)), method, path, body)
-
-    return send
-
-
-def find_run_connection(run: dict[str, Any]) -> dict[str, Any]:
-    """Return the connection of the run. The environment comes from the agent: it may not name another."""
-    saved = read_connections().get(run["repository"])
-    if saved and saved["url"] == run["url"]:
-        return dict(saved)
-    url, token = os.environ.get("ICP_URL", "").rstrip("/"), os.environ.get("ICP_TOKEN")
-    if url == run["url"] and token:
-        return {"url": url, "token": token}
-    raise ControlPlaneError(f"{run['repository']} is not connected to {run['url']} any more.")

@@ -24,8 +24,10 @@ from controlplane.client.config.install import (
 )
 from controlplane.client.config.mcp_servers import bridge_command
 from controlplane.client.connection import CONNECTIONS, ROOT_VARIABLES, read_connections
+from controlplane.client.containment_claim import REWRITING_CLIENTS
 from controlplane.client.fast_json import render_json
 from controlplane.client.repository import find_main_repository, find_repository
+from controlplane.client.write_limit import LIMIT_KEY, LIMITED_CLIENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +58,18 @@ def doctor(_: argparse.Namespace) -> int:
         print(f"{'FAIL' if problem else 'ok  '} {title}{': ' if problem else ''}{problem}")
     obstacle = probe()
     print(f"note commands are {'not contained: ' + obstacle if obstacle else 'contained'}")
+    limits = isinstance(read_connections().get(find_main_repository(root), {}).get(LIMIT_KEY), list)
+    where = (
+        "in the repository, caches and /tmp only" if limits else "wherever you may (connect with --landlock)"
+    )
+    print(f"note commands that the gate allows as they are write {where}")
     for agent, scope in entries:
+        if limits and agent not in LIMITED_CLIENTS:
+            print(f"note {agent}: those of its commands write wherever you may: it reports no changed call")
+        if not obstacle and agent not in REWRITING_CLIENTS:
+            print(
+                f"note {agent}: its own shell is not contained, since it runs no changed call: run_command is"
+            )
         print(f"note {agent}: known limits: {CLIENTS[agent].fails_open}")
         if place := explain_place(root, agent, scope):
             print(f"note {agent}: {place}")

@@ -32,6 +32,7 @@ from controlplane.client.containment_claim import (
 from controlplane.client.fast_json import parse_json, render_json
 from controlplane.client.http_post import post
 from controlplane.client.repository import read_revision
+from controlplane.client.write_limit import find_limited, limit_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
     is_before = event in CLIENTS[agent].gates.split()
     if is_before and OWN_CALL in data and load_program().is_own_call(payload, root):
         return no_objection(agent, event), QUIET
+    is_limited = find_limited(payload, connection)
     if has_held_runs():
         load_program().land_held_runs(connection)
     hashes = compute_hashes(payload, root)
@@ -169,6 +171,8 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
         answer = warn_of_contradiction(agent, connection, answer)
     if TERMS_KEY in answer:
         answer = load_program().rewrite_call(agent, event, payload, answer, connection)
+    elif is_before and decision == "allow" and not is_limited and not find_refusal(answer):
+        answer = limit_call(agent, event, payload, answer, connection)
     return answer, decision
 
 

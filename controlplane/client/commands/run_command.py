@@ -12,20 +12,17 @@ import re
 import subprocess
 import sys
 
+from controlplane.client.call_rewrite import find_command_name, find_shell, find_tool_input
 from controlplane.client.commands.contained_call import (
     build_run,
-    find_command_name,
-    find_shell,
-    find_tool_input,
     is_stored_run,
     render_program,
-    require_own_home,
-    run_stored,
     store_run,
 )
 from controlplane.client.connection import ControlPlaneError, find_connection, read_connections
 from controlplane.client.containment_claim import read_containment
 from controlplane.client.http_post import post
+from controlplane.client.stored_run import require_own_home, run_stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import os
 import re
 import sys
 
-from controlplane.client.call_context import sha256_hex
 from controlplane.client.commands.git_changes import escape_unprintable
 from controlplane.client.config.atomic_write import read_mode, write_atomically
 from controlplane.client.connection import ControlPlaneError
+from controlplane.client.digest import sha256_hex
 from controlplane.client.http_request import load_connection, request, request_json
 
 TYPE_CHECKING = False

@@ -26,29 +26,19 @@ LAUNCH = """#!{python} -IS
 # Made by `icp.py connect`. Imported rather than run, so that Python keeps the compiled form.
 import sys
 sys.path.insert(0, {folder!r})
-import icp
-sys.exit(icp.main(["hook", *sys.argv[1:]]))
+import icp_hook
+sys.exit(icp_hook.main([{word}*sys.argv[1:]]))
 """
-RUN = """#!{python} -IS
-# Made by `icp.py connect`: the client with all its commands.
-import sys
-sys.path.insert(0, {folder!r})
-import icp_program
-sys.exit(icp_program.main(sys.argv[1:]))
-"""
-# The end of the installed `icp.py`, which holds the hook alone, so that it loads in a fraction of the time.
+# The end of the installed `icp_hook.py`, which holds the hook alone, so that it loads in a moment.
 HOOK_MAIN = """
 
 def main(arguments):
     if arguments[:1] == ["hook"] and arguments[1:2] != ["mcp"]:
         return run_hook(arguments[1:])
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    if arguments[:1] == ["run"] and len(arguments) == 2:
+        return run_stored(arguments[1])
     import icp_program
     return icp_program.main(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
 """
 
 
@@ -71,16 +61,21 @@ def plan_changes(
 
 
 def install_client() -> None:
-    """Install the program, its part for hooks and both launchers; compiled, as the first call counts too."""
+    """Install the program, its part for hooks and what starts them; compiled, as the first call counts too."""
     import py_compile
 
     text = read_text(__file__)
     hook_part = text.partition(f"\n{HOOK_END}\n")[0] + HOOK_MAIN
-    for name, source in (("icp_program.py", text), ("icp.py", hook_part)):
+    for name, source in (("icp_program.py", text), ("icp_hook.py", hook_part)):
         write_file(f"{CONFIG_DIR}/{name}", source, 0o600)
         py_compile.compile(f"{CONFIG_DIR}/{name}")
-    for path, source in ((LAUNCHER, LAUNCH), (PROGRAM, RUN)):
-        write_file(path, source.format(python=os.path.realpath(sys.executable), folder=CONFIG_DIR), 0o700)
+    python = os.path.realpath(sys.executable)
+    for path, word, mode in (
+        (f"{CONFIG_DIR}/icp.py", "", 0o600),
+        (PROGRAM, "", 0o700),
+        (LAUNCHER, '"hook", ', 0o700),
+    ):
+        write_file(path, LAUNCH.format(python=python, folder=CONFIG_DIR, word=word), mode)
 
 
 def remove_client() -> None:

@@ -10,6 +10,8 @@ import os
 import stat
 from collections import namedtuple
 
+from controlplane.client.digest import sha256_hex
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,10 +111,8 @@ def _compare(lower: str, path: str, source: str, status: os.stat_result, since_n
 
 def hash_path(path: str, status: os.stat_result) -> str | None:
     """Return the hash of a file's content or a link's text; None for a special file."""
-    import hashlib
-
     if stat.S_ISLNK(status.st_mode):
-        return "sha256:" + hashlib.sha256(os.fsencode(os.readlink(path))).hexdigest()
+        return "sha256:" + sha256_hex(os.fsencode(os.readlink(path)))
     if not stat.S_ISREG(status.st_mode):
         return None
     return hash_descriptor(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC))

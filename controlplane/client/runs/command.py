@@ -6,10 +6,9 @@ repository as it was, and says so.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 
+from controlplane.client.runs.background import detach, is_for_background, require_no_terminal
 from controlplane.client.runs.changes import list_changes
 from controlplane.client.runs.containment import ContainmentError, Outcome, Setting, run_contained
 from controlplane.client.runs.effects import carry_out, say
@@ -21,6 +20,7 @@ from controlplane.client.runs.run_folder import (
     finish_run,
     lock_run,
     make_folder,
+    name_by_hash,
     open_session_folder,
     remove_old_folders,
     write_report,
@@ -48,9 +48,15 @@ def run_by_id(run_id: str, send: Send) -> int:
     with lock_run(directory):
         remove_old_folders()
         try:
+            require_no_terminal(run["command"])
+            if is_for_background(run["command"]):
+                if detach(run_id):
+                    return 0
+                # It ends with its last process, in a session's folder of its own: others go on meanwhile.
+                run = {**run, "session_id": run_id, "command": f"{run['command']}\nwait"}
             return run_in_folder(run, directory, send)
         except ContainmentError as problem:
-            say(f"Nothing was run: it cannot be contained here ({problem}). `icp.py doctor` says more.")
+            say(f"Nothing was run: {problem}. `icp.py doctor` tells what can be contained here.")
             report_nothing(run, directory, send)
             return NOT_CONTAINED
 
@@ -65,7 +71,7 @@ def report_nothing(run: dict[str, Any], directory: str, send: Send) -> None:
 def run_in_folder(run: dict[str, Any], directory: str, send: Send) -> int:
     """Run the command in its folder. Raise ContainmentError, with nothing run."""
     root = os.path.realpath(run["root"])
-    key = hashlib.sha256(f"{root}\0{run['session_id']}".encode()).hexdigest()[:32]
+    key = name_by_hash(f"{root}\0{run['session_id']}")
     with open_session_folder(key, directory) as (session, is_shared):
         setting = prepare_setting(run, directory, session)
         started = os.stat(make_folder(f"{directory}/started")).st_ctime_ns
@@ -84,7 +90,8 @@ def run_in_folder(run: dict[str, Any], directory: str, send: Send) -> int:
 def store_report(directory: str, root: str, started: int, outcome: Outcome) -> set[str]:
     """Store what the command changed, before anybody is told. Return the paths that git ignores."""
     changes = drop_noise(list_changes(root, f"{directory}/upper", started))
-    if shutil.disk_usage(directory).free < MIN_FREE:
+    disk = os.statvfs(directory)
+    if disk.f_bavail * disk.f_frsize < MIN_FREE:
         say("The disk is full: nothing landed, for files may have been cut off.")
         changes = []
     outputs = find_outputs(root, directory, changes)

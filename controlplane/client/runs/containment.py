@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import select
-import signal
 import sys
 import time
 from collections import namedtuple
@@ -45,6 +43,7 @@ ENVIRONMENT = (
 )  # fmt: skip
 CLONE_NEWNS, CLONE_NEWUSER, MS_REC, MS_PRIVATE = 0x00020000, 0x10000000, 0x4000, 1 << 18
 INNER_ID = "1000"
+SIGKILL = 9  # importing `signal` takes longer than all of this module
 SETUP_FAILED = 97  # exit status of a child that could not build the walls
 
 # A folder of the disk seen copy-on-write: `layer` has the folders upper and work, `above` lies over `path`.
@@ -70,7 +69,7 @@ def run_contained(command: Sequence[str], setting: Setting) -> Outcome:
     try:
         status, timed_out = _wait(child, started + setting.seconds)
     except BaseException:
-        os.kill(child, signal.SIGKILL)
+        os.kill(child, SIGKILL)
         os.waitpid(child, 0)
         raise
     with os.fdopen(report_end, "rb") as reader:
@@ -91,7 +90,7 @@ def _wait(child: int, deadline: float) -> tuple[int, bool]:
         os.close(descriptor)
     if timed_out:
         # The outermost process: with it end the namespaces and whatever runs in them, stopped or not.
-        os.kill(child, signal.SIGKILL)
+        os.kill(child, SIGKILL)
     _, status = os.waitpid(child, 0)
     if timed_out:
         return 124, True
@@ -150,7 +149,7 @@ def _mount_overlay(view: View) -> None:
 def _open_filter() -> int:
     """Return a descriptor from which bubblewrap reads the seccomp filter."""
     descriptor = os.memfd_create("seccomp", 0)  # inherited on purpose
-    os.write(descriptor, build_seccomp_filter(platform.machine()))
+    os.write(descriptor, build_seccomp_filter(os.uname().machine))
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 

@@ -6,7 +6,6 @@ goes on with it. Landing twice changes nothing.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 
@@ -18,6 +17,7 @@ from controlplane.client.runs.run_folder import (
     hold_changes,
     lock_run,
     make_folder,
+    name_by_hash,
     read_changes,
     read_json,
     remove_folder,
@@ -67,7 +67,7 @@ def carry_out(run: dict[str, Any], directory: str, send: Send) -> bool:
 def land_locked(run: dict[str, Any], changes: Sequence[Change]) -> Any:
     """Land while no other landing in the repository goes on."""
     root = os.path.realpath(run["root"])
-    lock = f"{make_folder(f'{STATE_DIR}/locks')}/{hashlib.sha256(root.encode()).hexdigest()[:32]}"
+    lock = f"{make_folder(f'{STATE_DIR}/locks')}/{name_by_hash(root)}"
     with lock_folder(lock):
         return land_changes(root, changes)
 

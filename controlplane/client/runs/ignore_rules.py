@@ -7,10 +7,10 @@ here, without git, because git would read the configuration of a repository that
 from __future__ import annotations
 
 import os
-import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
 
@@ -29,6 +29,8 @@ class IgnoreRules:
 
 def parse_rule(line: str) -> tuple[re.Pattern[str], bool, bool] | None:
     """Return (expression, whether it excludes, whether for folders only); None for a comment or a blank."""
+    import re
+
     pattern = re.sub(r"(?<!\\) +$", "", line.rstrip("\r\n"))
     if not pattern or pattern.startswith("#"):
         return None
@@ -48,6 +50,8 @@ def parse_rule(line: str) -> tuple[re.Pattern[str], bool, bool] | None:
 
 def _translate(pattern: str) -> Iterator[str]:
     """Yield the parts of a regular expression."""
+    import re
+
     position = 0
     while position < len(pattern):
         rest = pattern[position:]

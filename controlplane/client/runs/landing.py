@@ -12,6 +12,7 @@ import os
 import stat
 from collections import namedtuple
 
+from controlplane.client.digest import sha256_hex
 from controlplane.client.runs.changes import hash_descriptor
 
 TYPE_CHECKING = False
@@ -110,10 +111,7 @@ def _read_state(parent: int, name: str) -> tuple[str | None, int]:
     except FileNotFoundError:
         return None, 0
     if stat.S_ISLNK(status.st_mode):
-        import hashlib
-
-        text = os.fsencode(os.readlink(name, dir_fd=parent))
-        return "sha256:" + hashlib.sha256(text).hexdigest(), 0
+        return "sha256:" + sha256_hex(os.fsencode(os.readlink(name, dir_fd=parent))), 0
     if not stat.S_ISREG(status.st_mode):
         raise StaleFileError(name)
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)

@@ -36,8 +36,10 @@ def restrict_writes(directories: list[str]) -> None:
     attributes = attributes[: 8 if abi < NETWORK_ABI else 16 if abi < SCOPES_ABI else 24]
     ruleset = _call(CREATE_RULESET, attributes, len(attributes), 0)
     rules = [(path, rights) for path in directories]
-    rules += [(path, rights & FILE_RIGHTS) for path in DEVICES if os.path.exists(path)]
+    rules += [(path, rights & FILE_RIGHTS) for path in DEVICES]
     for path, allowed in rules:
+        if not os.path.exists(path):
+            continue  # what is not there needs no right
         target = os.open(path, os.O_PATH | os.O_CLOEXEC)
         _call(ADD_RULE, ruleset, PATH_BENEATH, struct.pack("=Qi", allowed, target), 0)
         os.close(target)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 
 from controlplane.client.runs.changes import list_changes
@@ -26,6 +25,21 @@ PROBE = (
     " && echo x >changed && rm deleted"
 )
 INSTALL_HINT = "apt install bubblewrap"
+# Settings that forbid what the walls are made of: file, the value that forbids, what to do.
+FORBIDDING_SETTINGS = (
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+        "AppArmor forbids user namespaces: sysctl kernel.apparmor_restrict_unprivileged_userns=0 allows them",
+    ),
+    (
+        "/proc/sys/kernel/unprivileged_userns_clone", "0",
+        "user namespaces are off: sysctl kernel.unprivileged_userns_clone=1 switches them on",
+    ),
+    (
+        "/proc/sys/user/max_user_namespaces", "0",
+        "user namespaces are off: sysctl user.max_user_namespaces=10000 switches them on",
+    ),
+)  # fmt: skip
 
 
 def probe_containment(landlock: str) -> dict[str, Any]:
@@ -41,14 +55,35 @@ def probe_containment(landlock: str) -> dict[str, Any]:
         reason = str(problem)
     finally:
         remove_folder(directory)
+    reason = ". ".join([reason, *find_hints()]) if reason else ""
     result = {"reason": reason, "landlock": read_landlock_abi()}
     write_json(CAPABILITY_FILE, result)
     return result
 
 
+def find_hints() -> list[str]:
+    """Return what on this machine stands in the way of namespaces and Landlock, and how to switch them on."""
+    hints = [hint for path, value, hint in FORBIDDING_SETTINGS if read_setting(path) == value]
+    if sys.platform == "linux" and not read_landlock_abi():
+        hints.append("Landlock is off: the kernel's boot option `lsm=` has to name it")
+    if os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
+        hints.append(
+            "this is a container: it must be allowed to mount (docker run --privileged, or a machine)"
+        )
+    return hints
+
+
+def read_setting(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
 def find_obstacle(directory: str, landlock: str) -> str:
     """Return why nothing can be contained; "" where it can. Raise ContainmentError or OSError likewise."""
-    if sys.platform != "linux" or platform.machine() not in AUDIT_ARCHITECTURES:
+    if sys.platform != "linux" or os.uname().machine not in AUDIT_ARCHITECTURES:
         return f"commands are contained on Linux with {' or '.join(AUDIT_ARCHITECTURES)} only"
     problem = find_bubblewrap_problem()
     if problem:
@@ -86,4 +121,6 @@ def read_landlock_abi() -> int:
     """Return the version of Landlock's interface; 0 where the kernel has none or it is off."""
     import ctypes
 
+    if sys.platform != "linux":
+        return 0
     return max(0, int(ctypes.CDLL(None).syscall(444, None, 0, 1)))

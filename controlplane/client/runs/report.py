@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 
 from controlplane.client.runs.changes import Change
 from controlplane.client.runs.run_folder import make_folder
@@ -48,6 +47,8 @@ def find_outputs(root: str, directory: str, changes: Sequence[Change]) -> set[st
     paths = [change.path for change in changes if not change.path.startswith(".git/")]
     if not paths:
         return set()
+    import subprocess
+
     git_directory = make_folder(f"{directory}/git")
     names = b"".join(os.fsencode(path) + b"\0" for path in paths)
     try:
@@ -62,6 +63,8 @@ def find_outputs(root: str, directory: str, changes: Sequence[Change]) -> set[st
 
 def run_git(root: str, git_directory: str, arguments: list[str], data: bytes = b"") -> bytes:
     """Return what git prints. Its exit status says only whether any name matched."""
+    import subprocess
+
     environment = {
         "PATH": PROGRAM_FOLDERS,
         "GIT_DIR": git_directory,

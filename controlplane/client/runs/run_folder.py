@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
-import shutil
 import time
 
+from controlplane.client.digest import sha256_hex
+from controlplane.client.fast_json import parse_json, render_json
 from controlplane.client.runs.changes import Change
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ def save_run(run: dict[str, Any]) -> None:
     make_folder(os.path.dirname(directory))
     draft = f"{directory}.{os.getpid()}"
     os.mkdir(draft, 0o700)
-    write_json(f"{draft}/run.json", run)
+    write_json(f"{draft}/run.json", run, is_kept=False)  # without it nothing is run
     try:
         os.rename(draft, directory)  # fails over a folder with anything in it
     except OSError:
@@ -125,22 +125,31 @@ def lock_run(directory: str) -> Iterator[bool]:
 
 
 def read_json(path: str) -> Any:
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    with open(path, "rb") as file:
+        return parse_json(file.read())
 
 
-def write_json(path: str, value: Any) -> None:
-    """Write a private file whole: a reader sees the old one or the new one."""
+def write_json(path: str, value: Any, *, is_kept: bool = True) -> None:
+    """Write a private file whole: a reader sees the old one or the new one.
+
+    `is_kept`: also after a loss of power, which takes a write to the disk.
+    """
     descriptor = os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(value, file)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(render_json(value).encode())
         file.flush()
-        os.fsync(file.fileno())
+        if is_kept:
+            os.fsync(file.fileno())
     os.replace(f"{path}.new", path)
 
 
+def name_by_hash(text: str) -> str:
+    """Return a file name for any text."""
+    return sha256_hex(os.fsencode(text))[:32]
+
+
 def write_changes(directory: str, changes: Sequence[Change]) -> None:
-    write_json(f"{directory}/changes.json", [list(change) for change in changes])
+    write_json(f"{directory}/changes.json", [list(change) for change in changes], is_kept=bool(changes))
 
 
 def read_changes(directory: str) -> list[Change]:
@@ -151,7 +160,7 @@ def write_report(directory: str, changes: Sequence[Change], report: dict[str, An
     """Store what a run changed. From here on the next client takes it up when this one is killed."""
     write_changes(directory, changes)
     make_folder(f"{STATE_DIR}/held/{os.path.basename(directory)}")
-    write_json(f"{directory}/report.json", report)
+    write_json(f"{directory}/report.json", report, is_kept=bool(changes))
 
 
 @contextlib.contextmanager
@@ -190,13 +199,18 @@ def hold_changes(run_id: str, changes: Sequence[Change]) -> None:
 
 
 def remove_folder(path: str) -> None:
-    """Remove a folder whatever modes a command or an overlay gave to what is in it."""
-    for directory, names, _ in os.walk(path):
-        for inner in (os.path.join(directory, name) for name in names):
-            if not os.path.islink(inner):  # whose folder is somebody else's
+    """Remove a folder as far as possible, whatever modes a command or an overlay gave to what is in it."""
+    with contextlib.suppress(OSError):
+        os.chmod(path, 0o700)
+    with contextlib.suppress(OSError), os.scandir(path) as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                remove_folder(entry.path)
+            else:
                 with contextlib.suppress(OSError):
-                    os.chmod(inner, 0o700)
-    shutil.rmtree(path, ignore_errors=True)
+                    os.unlink(entry.path)
+    with contextlib.suppress(OSError):
+        os.rmdir(path)
 
 
 def finish_run(directory: str) -> None:

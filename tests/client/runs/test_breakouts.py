@@ -17,6 +17,20 @@ from tests.client.runs.conftest import SYSTEM_PYTHON, Machine, users
 pytestmark = pytest.mark.deep  # some 130 machines
 
 PYTHON = f"{SYSTEM_PYTHON} -I -S -c"
+
+
+def call(number: int, *arguments: object) -> str:
+    """Return a command that makes a call of the system, and prints OUT where that succeeds."""
+    words = ", ".join(map(repr, (number, *arguments)))
+    text = f"import ctypes\nprint('OUT' if ctypes.CDLL(None).syscall({words}) >= 0 else 'refused')"
+    return f"{SYSTEM_PYTHON} -I -S - <<'END'\n{text}\nEND"
+
+
+def script(text: str) -> str:
+    return f"{SYSTEM_PYTHON} -I -S - <<'END'\n{text}\nEND"
+
+
+CLONE_NEWUSER, SIGCHLD, HERE = 0x10000000, 17, -100
 # name -> a command that prints OUT when it got out, or got what it must not have
 ATTEMPTS = {
     "write_outside": "echo x >../outside/canary && echo OUT",
@@ -76,6 +90,32 @@ ATTEMPTS = {
     "host_name": "hostname other && echo OUT",
     "capabilities": "grep -E '^Cap(Eff|Prm|Bnd|Amb):' /proc/self/status | grep -v 0000000000000000 && echo OUT",
     "privileges": "grep NoNewPrivs /proc/self/status | grep -v 1 && echo OUT",
+    "new_mount_of_the_disk": call(428, HERE, b"/", 1),  # open_tree, cloned
+    "new_file_system": call(430, b"tmpfs", 0),  # fsopen
+    "mount_attributes": call(442, HERE, b"/", 0x8000, bytes(32), 32),  # mount_setattr, recursive
+    "pivot_root": call(155, b"/tmp", b"/tmp"),
+    "clone_of_a_namespace": call(56, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0),
+    "clone3_of_a_namespace": call(435, CLONE_NEWUSER.to_bytes(8, "little") + bytes(56), 64),
+    "read_memory_of_init": call(310, 1, 0, 0, 0, 0, 0),  # process_vm_readv
+    "descriptor_of_init": script(
+        "import ctypes, os\nfd = os.pidfd_open(1)\nprint('OUT' if ctypes.CDLL(None).syscall(438, fd, 0, 0) >= 0 else '')"
+    ),
+    "namespaces_of_init": script(
+        "import ctypes, os\nfor name in os.listdir('/proc/1/ns'):\n"
+        "    fd = os.open('/proc/1/ns/' + name, os.O_RDONLY)\n"
+        "    print('OUT' if ctypes.CDLL(None).setns(fd, 0) == 0 else '')"
+    ),
+    "overlay_attributes_of_root": script(
+        "import os\nos.setxattr('src', 'trusted.overlay.redirect', b'/../outside')\nprint('OUT')"
+    ),
+    "capabilities_of_a_file": script(
+        "import os\nos.setxattr('src/app.py', 'security.capability', bytes.fromhex('0100000200200000') + bytes(12))\nprint('OUT')"
+    ),
+    "terminal_of_its_own": script(
+        "import fcntl, pty\nfcntl.ioctl(pty.openpty()[1], 0x5412, b'x')\nprint('OUT')"
+    ),
+    "set_user_id_program": "su root -c 'echo OUT' </dev/null; mount --bind / /tmp && echo OUT",
+    "shared_memory": "ls -A /dev/shm | grep . && echo OUT",
     "hooks_of_git": "printf '#!/bin/sh\\ntrue\\n' >.git/hooks/pre-commit; git config core.pager x; true",
 }  # fmt: skip
 
@@ -116,6 +156,30 @@ def test_a_stopped_init_cannot_stop_the_client(machine: Machine) -> None:
         seconds=2,
     )
     assert done.status == 124
+
+
+def test_marks_of_the_overlay_cannot_be_forged(machine: Machine) -> None:
+    """Neither does a folder look removed, nor does it show another one."""
+    done = machine.run(
+        script(
+            "import os\nfor name, text in (('opaque', b'y'), ('redirect', b'/../outside'), ('whiteout', b'y')):\n"
+            "    os.setxattr('src', 'user.overlay.' + name, text)\n"
+            "open('src/empty', 'w').close()\nos.setxattr('src/empty', 'user.overlay.whiteout', b'y')\n"
+            "print(os.listdir('src'))"
+        )
+    )
+    assert "canary" not in done.out
+    assert done.changes == {"src/empty": "created"}
+    assert (machine.repository / "src/app.py").exists()
+    assert machine.run("ls src").out == "app.py\nempty\n"
+
+
+def test_a_link_in_the_place_of_a_folder_leads_nowhere(machine: Machine) -> None:
+    """The command replaces a folder by a link: what it writes through it is outside, and refused."""
+    done = machine.run("rm -r docs; ln -s ../outside docs; echo x >docs/canary; echo x >docs/new")
+    assert "docs/new" not in done.changes
+    assert (machine.outside / "canary").read_text() == "alive\n"
+    assert not (machine.outside / "new").exists()
 
 
 def test_a_hard_link_made_before_keeps_its_file(machine: Machine) -> None:

@@ -6,6 +6,7 @@ import itertools
 import json
 import sys
 import urllib.request
+from zlib import crc32
 
 import pytest
 
@@ -53,7 +54,7 @@ def connected(tmp_path, server, tokens):
 def ask(machine: Machine, command: str, **fields):
     payload = {
         "session_id": machine.session, "hook_event_name": "PreToolUse", "tool_name": "Bash",
-        "tool_use_id": f"t-{command}", "cwd": str(machine.repository),
+        "tool_use_id": f"t-{crc32(command.encode())}", "cwd": str(machine.repository),
         "tool_input": {"command": command, "timeout": 5000} | fields,
     }  # fmt: skip
     done = machine.hook("claude-code", payload=payload)

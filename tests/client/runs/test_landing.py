@@ -172,6 +172,32 @@ def test_a_child_that_outlives_the_command_ends_with_it(machine: Machine) -> Non
     assert (machine.repository / "src/n").stat().st_size == size
 
 
+def test_a_command_in_the_background_lands_when_it_ends(machine: Machine) -> None:
+    run_id = "b" * 32
+    done = machine.run(
+        "(until grep -q go docs/guide.md; do sleep 0.02; done; echo out; echo 1 >src/later) &", run_id=run_id
+    )
+    assert (done.status, done.out, done.report) == (0, "", None)
+    assert "It runs in the background, contained." in done.err
+    assert machine.run("echo 2 >src/meanwhile").status == 0
+    log = Path(f"/tmp/icp-{run_id}.log")
+    (machine.repository / "docs/guide.md").write_text("go\n")
+    while "icp: " not in log.read_text():  # its last line, whatever it says
+        pass
+    text = log.read_text()
+    log.unlink()
+    assert text == "out\nicp: src/later landed.\n"
+    assert (machine.repository / "src/later").read_text() == "1\n"
+
+
+def test_a_command_that_needs_a_terminal_is_refused_with_words(machine: Machine) -> None:
+    done = machine.run("EDITOR=vim vim src/app.py")
+    assert done.status == 126
+    assert "Nothing was run: vim needs a terminal, and a contained command has none." in done.err
+    assert done.report
+    assert (done.report["exit_code"], done.report["files"]) == (126, [])
+
+
 def test_two_commands_of_a_session_at_once(machine: Machine) -> None:
     first = machine.start("echo 1 >/tmp/one; until grep -q go docs/guide.md; do sleep 0.02; done", "1" * 32)
     second = machine.run("ls /tmp; echo 2 >src/two", run_id="2" * 32)

@@ -175,6 +175,31 @@ def test_what_the_hooks_client_measured_stands_for_what_no_payload_holds(agent, 
     assert AgentSession.objects.get().revision_id == "c0ffee"
 
 
+def report_failure(agent, command, **hashes):
+    payload = {
+        "tool_name": "Bash",
+        "tool_input": {"command": command},
+        "error": "Exit code 1",
+        "session_id": "s-1",
+    }
+    fields = {"root": "/workspace", "current_content_hashes": hashes}
+    return hook(agent, "claude-code", "PostToolUseFailure", payload | {"cwd": "/workspace", "icp": fields})
+
+
+def test_a_failed_command_is_recorded_with_what_it_had_written(agent, everywhere):
+    command = "echo x > app.py && false"
+    assert report_failure(agent, command, **{"app.py": sha("x\n")}).status_code == 200
+    assert recorded() == {"app.py": (sha("x\n"), False)}
+    report_failure(agent, command, **{"app.py": sha("x\n")})
+    assert LedgerEntry.objects.filter(kind="trace").count() == 1, "what the ledger has is not news"
+
+
+@pytest.mark.parametrize("command", ["cat app.py; false", "rm app.py"])
+def test_of_a_failed_command_only_writes_count(agent, everywhere, command):
+    report_failure(agent, command, **{"app.py": sha("x\n")})
+    assert recorded() == {}
+
+
 def test_a_formatter_that_ran_afterwards_is_believed_before_the_payload(agent, everywhere):
     measured = {"current_content_hashes": {"src/new.txt": sha("formatted")}}
     replay(agent, "claude-code", "PostToolUse-Write", icp=measured)
