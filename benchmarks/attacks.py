@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from controlplane.policy.decision import decide
-from controlplane.policy.model import Grant, Place, Policy, Snapshot, ToolCall, Verdict
+from controlplane.policy.model import Decision, Grant, Place, Policy, Snapshot, ToolCall, Verdict
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.rules.places import compile_places, to_place_path
+from sessions.lifecycle.contained_run import NETWORK_EFFECTS
 from tests.policy import gate_cases, gate_probes
 from tests.policy.builders import NOW, bash, call, no_intent, snapshot
 from tests.policy.local_filesystem import LocalFilesystem
@@ -30,12 +31,18 @@ class Attack:
 
 
 def list_allowed(
-    folder: Path, policy: Policy, grants: tuple[Grant, ...] = (), permitted: frozenset[str] = frozenset()
+    folder: Path,
+    policy: Policy,
+    grants: tuple[Grant, ...] = (),
+    permitted: frozenset[str] = frozenset(),
+    *,
+    contains: bool = False,
 ) -> tuple[int, list[str]]:
     """Return how many attacks were tried, and which of them were allowed.
 
     `grants` are what the session was given before the attack. `permitted` are commands that policy and grants
-    allow on purpose.
+    allow on purpose. A client that `contains` commands runs them behind walls, where only the network could
+    do harm: a command that is allowed contained counts where its run would have one.
     """
     # The cases lie in a temporary folder, which starters open as scratch space: what is outside of a
     # workspace there would be open as well.
@@ -46,9 +53,14 @@ def list_allowed(
             continue
         state = replace(attack.snapshot, policy=_merge(policy, attack.snapshot.policy), grants=grants)
         tried += 1
-        if decide(attack.call, state, NOW, attack.filesystem).verdict is Verdict.ALLOW:
+        decision = decide(replace(attack.call, can_contain=contains), state, NOW, attack.filesystem)
+        if decision.verdict is Verdict.ALLOW and not (decision.contained and not _has_network(decision)):
             allowed.append(attack.name)
     return tried, allowed
+
+
+def _has_network(decision: Decision) -> bool:
+    return any(effect.effect in NETWORK_EFFECTS for effect in decision.effects)
 
 
 def load_permitted(key: str) -> frozenset[str]:

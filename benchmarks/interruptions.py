@@ -3,9 +3,12 @@
     python benchmarks/interruptions.py [--calls FOLDER] [--json-lines]
 
 Replays real calls of coding agents (benchmarks/data/real_calls, or a folder of the same form) through the
-gate's decision, in the workspace that a starter sets up: once as it is, and once with a person who answers
-each card with its default choice. No call is run in containment. Under the same policies, with all that was
-granted on the way, every stored attack is tried. Exit status 1 when a bar does not hold.
+gate's decision, in the workspace that a starter sets up: as it is; with a person who answers each card with
+its default choice; with a client that contains commands besides; with a policy that hands unknown commands to
+containment; and with an intent that allows what its sessions send. Nothing is run: what would be held after
+a contained command is estimated from the files of the session's commits that no call names. Under the same
+policies, with all that was granted on the way, every stored attack is tried. Exit status 1 when a bar does
+not hold.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 CALLS = ROOT / "benchmarks" / "data" / "real_calls"
 SCOPES = ("narrow", "wide")
 BARS = {"starter": 9.0, "default_choice": 3.5}  # asks per 100 calls
+CONTAINED_BARS = {"narrow": 1.5, "wide": 1.0}
 MAX_DENIED = 1.5  # per 100 calls
 MOST_SHOWN = 12
 
@@ -52,17 +56,13 @@ def measure(calls: Path, workspace: Path) -> Result:
     for repository in real_calls.load_repositories(calls, workspace):
         starter = detect_starter(repository.root)
         starters.add(starter.kind)
-        policy = policy_document.parse(starter.policy)
         for scope in SCOPES:
-            for mode in BARS:
-                tally = result.tallies.setdefault((scope, mode), real_calls.Tally())
+            for mode in real_calls.MODES:
+                tally = result.tallies.setdefault((scope, mode.name), real_calls.Tally())
+                effects = {**starter.policy["effects"], **dict(mode.effects)}
+                policy = policy_document.parse(starter.policy | {"effects": effects})
                 result.grants += real_calls.replay(
-                    repository,
-                    policy,
-                    starter.intentignore,
-                    scope=scope,
-                    approves=mode == "default_choice",
-                    tally=tally,
+                    repository, policy, starter.intentignore, scope=scope, mode=mode, tally=tally
                 )
     for kind in sorted(starters):
         _try_attacks(policy_document.parse(STARTERS[kind].policy), workspace / f"attacks-{kind}", result)
@@ -70,42 +70,52 @@ def measure(calls: Path, workspace: Path) -> Result:
 
 
 def _try_attacks(policy, folder: Path, result: Result) -> None:
-    """Try every attack under the default policy; then under the starter's, without a grant and with all those
-    of the replay."""
+    """Try every attack under the default policy; then under the starter's, without a grant, with all those
+    of the replay, and with a client that contains commands besides."""
     from benchmarks import attacks  # noqa: PLC0415
+    from controlplane.policy.effects import Effect, Permission  # noqa: PLC0415
     from controlplane.policy.model import Policy  # noqa: PLC0415
 
     permitted, kinds_granted = attacks.load_permitted("commands"), attacks.load_permitted("granted")
-    for name, *terms in (
-        ("default", Policy()),
-        ("bare", policy, (), permitted),
-        ("granted", policy, tuple(dict.fromkeys(result.grants)), permitted | kinds_granted),
+    others = (pair for pair in policy.effects if pair[0] is not Effect.UNKNOWN)
+    unknown = (*others, (Effect.UNKNOWN, Permission.CONTAIN))
+    contained, grants = replace(policy, effects=unknown), tuple(dict.fromkeys(result.grants))
+    for name, contains, *terms in (
+        ("default", False, Policy()),
+        ("bare", False, policy, (), permitted),
+        ("granted", False, policy, grants, permitted | kinds_granted),
+        ("contained", True, contained, grants, permitted | kinds_granted),
     ):
-        tried, allowed = attacks.list_allowed(folder / name, *terms)
+        tried, allowed = attacks.list_allowed(folder / name, *terms, contains=contains)
         result.tried += tried
         result.allowed.update(allowed)
 
 
 def render_table(result: Result) -> str:
-    columns = [(scope, mode) for scope in SCOPES for mode in BARS]
+    columns = list(result.tallies)
     tallies = [result.tallies[column] for column in columns]
     rows = [
         ("", *(f"{scope}, {mode.replace('_', ' ')}" for scope, mode in columns)),
         ("calls", *(str(tally.calls) for tally in tallies)),
         ("asks per 100 calls", *(f"{tally.rate('ask'):.2f}" for tally in tallies)),
+        ("of these held after a run", *(str(tally.held) for tally in tallies)),
+        ("commands run contained", *(str(tally.contained) for tally in tallies)),
         ("denied per 100 calls", *(f"{tally.rate('deny'):.2f}" for tally in tallies)),
-        ("asks per session", *(f"{tally.verdicts['ask'] / tally.sessions:.2f}" for tally in tallies)),
+        ("asks per session", *(f"{tally.questions / tally.sessions:.2f}" for tally in tallies)),
         ("sessions without, %", *(f"{100 * tally.quiet_sessions / tally.sessions:.0f}" for tally in tallies)),
         ("attacks allowed", f"{len(result.allowed)} of {result.tried}", *("" for _ in columns[1:])),
     ]
-    text = "\n".join("  ".join(f"{cell:>24}" for cell in row) for row in rows)
+    text = "\n".join("  ".join(f"{cell:>27}" for cell in row) for row in zip(*rows, strict=True))
     narrow, kinds = result.tallies["narrow", "starter"], result.tallies["narrow", "default_choice"]
+    contained = result.tallies["wide", "contained_unknown"]
     for title, counts in (
         ("Asks by kind, starter alone", narrow.kinds),
         ("Asks by effect, starter alone", narrow.effects),
         ("Asks by reason, starter alone", narrow.reasons),
         ("Denied by reason", narrow.denials),
         ("Asks by kind, with the default choice", kinds.kinds),
+        ("Asks by effect, contained, unknown too", contained.effects),
+        ("Asks by kind, contained, unknown too", contained.kinds),
     ):
         text += f"\n\n{title}\n{_render_counts(counts)}"
     for name in sorted(result.allowed)[:MOST_SHOWN]:
@@ -136,11 +146,11 @@ def report(name: str, figure: float, unit: str, bar: str, *, holds: bool, printe
 def judge(result: Result, *, printed: bool) -> bool:
     held = True
     for (scope, mode), tally in result.tallies.items():
-        asks, bar = tally.rate("ask"), BARS[mode]
+        asks, bar = tally.rate("ask"), BARS.get(mode, CONTAINED_BARS[scope])
         held &= report(
             f"{scope}/{mode}/asks", asks, "per 100 calls", f"<= {bar}", holds=asks <= bar, printed=printed
         )
-        per_session = tally.verdicts["ask"] / tally.sessions
+        per_session = tally.questions / tally.sessions
         report(f"{scope}/{mode}/asks_a_session", per_session, "asks", "", holds=True, printed=printed)
     denied = max(tally.rate("deny") for tally in result.tallies.values())
     bar = f"<= {MAX_DENIED}"

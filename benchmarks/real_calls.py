@@ -94,11 +94,40 @@ class Repository:
         return Worktree(0, str(self.root), {})
 
 
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How calls are answered: by a person's default choice, by a client that contains commands, by an intent
+    that allows kinds of commands, and what policy says to effects beside the starter."""
+
+    name: str
+    approves: bool = True
+    contains: bool = False
+    effects: tuple[tuple[str, str], ...] = ()
+    allowed_commands: tuple[str, ...] = ()
+
+
+# What the session of an intent sends out, as a person writes it into the intent.
+OUTWARD = (
+    "git push", "gh pr create", "gh pr edit", "gh pr comment", "gh issue create", "gh issue edit",
+    "gh issue comment",
+)  # fmt: skip
+MODES = (
+    Mode("starter", approves=False),
+    Mode("default_choice"),
+    Mode("contained", contains=True),
+    Mode("contained_unknown", contains=True, effects=(("unknown", "contain"),)),
+    Mode("contained_intent", contains=True, effects=(("unknown", "contain"),), allowed_commands=OUTWARD),
+)
+
+
 @dataclass(slots=True)
 class Tally:
-    """Answers, counted."""
+    """Answers, counted. `contained` commands ran without a question; `held` is how many of them may have left
+    something that one would have been asked about afterwards."""
 
     calls: int = 0
+    contained: int = 0
+    held: int = 0
     sessions: int = 0
     quiet_sessions: int = 0  # without an ask
     verdicts: Counter[Verdict] = field(default_factory=Counter)
@@ -107,8 +136,14 @@ class Tally:
     reasons: Counter[str] = field(default_factory=Counter)
     denials: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def questions(self) -> int:
+        """Return the questions before a call, and after a run."""
+        return self.verdicts[Verdict.ASK] + self.held
+
     def rate(self, verdict: Verdict) -> float:
-        return 100 * self.verdicts[verdict] / self.calls if self.calls else 0.0
+        number = self.questions if verdict is Verdict.ASK else self.verdicts[verdict]
+        return 100 * number / self.calls if self.calls else 0.0
 
 
 def load_sessions(file: Path) -> list[RecordedSession]:
@@ -225,12 +260,9 @@ def _to_folder_pattern(path: str) -> str:
 
 
 def replay(
-    repository: Repository, policy: Policy, intentignore: str, *, scope: str, approves: bool, tally: Tally
+    repository: Repository, policy: Policy, intentignore: str, *, scope: str, mode: Mode, tally: Tally
 ) -> tuple[Grant, ...]:
-    """Decide all calls of a repository in order and add them to the tally; return what was granted.
-
-    `approves`: a person answers each card with its default choice.
-    """
+    """Decide all calls of a repository in order and add them to the tally; return what was granted."""
     filesystem = repository.filesystem()
     granted: list[Grant] = []
     for session in repository.sessions:
@@ -239,13 +271,18 @@ def replay(
             policy=policy,
             state=SessionState.ACTION,
             selected_intent_id="INT-001",
-            intent=SelectedIntent("INT-001", IntentStatus.IN_PROGRESS, patterns),
+            intent=SelectedIntent(
+                "INT-001", IntentStatus.IN_PROGRESS, patterns, allowed_commands=mode.allowed_commands
+            ),
             intentignore=intentignore,
         )
-        asks = 0
+        asks, contained, named, approves = 0, 0, set[str](), mode.approves
         for call in session.calls:
-            decision = decide(to_tool_call(session, call), snapshot, NOW, filesystem)
+            tool_call = replace(to_tool_call(session, call), can_contain=mode.contains)
+            decision = decide(tool_call, snapshot, NOW, filesystem)
             _count(tally, decision)
+            contained += decision.contained
+            named.update(target.path for target in decision.targets)
             if decision.verdict is Verdict.ASK:
                 asks += 1
                 snapshot = approve_by_default(snapshot, decision) if approves else snapshot
@@ -258,9 +295,25 @@ def replay(
                     tally.kinds["places to read"] += 1
                 snapshot = opened
         granted.extend(snapshot.grants)
+        held = min(contained, count_held(session, named, snapshot, filesystem)) if contained else 0
+        tally.contained += contained
+        tally.held += held
         tally.sessions += 1
-        tally.quiet_sessions += not asks
+        tally.quiet_sessions += not (asks or held)
     return tuple(granted)
+
+
+def count_held(session: RecordedSession, named: set[str], snapshot: Snapshot, filesystem: Worktree) -> int:
+    """Return how many files one would be asked about after the commands of a session.
+
+    Nobody recorded what a command changed. What is known: the files of the session's commits that no call
+    names were changed by commands. Each is judged as an effect of a run is; at most one question for each.
+    """
+    held = 0
+    for path in set(session.touched) - named:
+        write = ToolCall(tool="write_to_file", input={"path": path}, root=session.root, agent=session.agent)
+        held += decide(write, snapshot, NOW, filesystem).verdict is Verdict.ASK
+    return held
 
 
 def to_tool_call(session: RecordedSession, call: dict) -> ToolCall:

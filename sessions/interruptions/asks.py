@@ -11,6 +11,7 @@ from sessions.models import Approval
 from traces.counts.decisions import DecisionFilters
 
 MAX_ASKS = 50_000  # of one interval; the newest count
+QUESTIONS = (Approval.Kind.CALL, Approval.Kind.RUN)  # a run asks afterwards, and interrupts as much
 COLUMNS = (
     "refused",
     "reason",
@@ -55,9 +56,9 @@ class Ask:
 
 
 def list_asks(filters: DecisionFilters) -> list[Ask]:
-    """Return the questions about calls in an interval, newest first. 1 query."""
+    """Return the questions about calls, and about what runs changed, newest first. 1 query."""
     rows = Approval.objects.for_workspace(filters.workspace_id).filter(
-        kind=Approval.Kind.CALL, requested_at__gte=filters.since, requested_at__lt=filters.until
+        kind__in=QUESTIONS, requested_at__gte=filters.since, requested_at__lt=filters.until
     )
     if filters.agent:
         rows = rows.filter(session__agent_name=filters.agent)

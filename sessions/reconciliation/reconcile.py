@@ -271,11 +271,6 @@ def _classify_ungoverned(
     finding: Finding, file: DiffEntry, traces: Sequence[TraceRecord], evidence: Evidence
 ) -> Finding:
     """Return the finding for a file that no governed call explains, by the best evidence there is."""
-    if traces:
-        live_traces = [one for one in traces if not one.imported]
-        reason = "traced_without_decision" if live_traces else "imported_trace"
-        text = "A trace records this content, but the gate allowed no call of its session on this path."
-        return replace(_with_trace(finding, (live_traces or traces)[0]), reason=reason, text=text)
     run = evidence.find_run_effect(file.path, file.content_hash, landed=False)
     if run is not None:
         return replace(
@@ -287,6 +282,11 @@ def _classify_ungoverned(
             session_id=run.session_id,
             intent_id=run.intent_id,
         )
+    if traces:
+        live_traces = [one for one in traces if not one.imported]
+        reason = "traced_without_decision" if live_traces else "imported_trace"
+        text = "A trace records this content, but the gate allowed no call of its session on this path."
+        return replace(_with_trace(finding, (live_traces or traces)[0]), reason=reason, text=text)
     newest = next(iter(evidence.traces_for(file.path)), None)
     if newest is not None:
         text = "It was changed after it was traced: by hand, by a formatter or by an ungoverned tool."

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from controlplane.policy.model import Verdict
 from sessions.models import ContainedRun
+from sessions.runs.landing import was_to_land
 
 MAX_RUNS = 2_000  # of the workspace, the newest
 
@@ -53,7 +53,7 @@ def _list_effects(run: ContainedRun, wanted: Collection[str]) -> Iterable[RunEff
                 change=effect["change"],
                 after=effect.get("after", ""),
                 mode=effect.get("mode", ""),
-                landed=effect["verdict"] == Verdict.ALLOW.value or bool(effect.get("landed")),
+                landed=was_to_land(effect) and not effect.get("refused"),
                 approved=bool(effect.get("landed")),
                 session_id=run.session.session_id,
                 intent_id=run.session.selected_intent_id,

@@ -10,7 +10,7 @@ from controlplane.api.errors import ErrorAnswer
 from controlplane.api.views import WorkspaceView
 from sessions.api_schema import responses_for
 from sessions.runs import schema
-from sessions.runs.landing import land_held
+from sessions.runs.landing import land_held, note_refused
 from sessions.runs.report import find_run, report_effects
 
 NOT_FOUND = {404: OpenApiResponse(ErrorAnswer, description="No such run in this workspace.")}
@@ -42,8 +42,14 @@ class LandRunView(WorkspaceView):
 
     @extend_schema(
         operation_id="runs_land", summary="Ask what of a run may land by now",
-        description="Once a person has approved what was held, it is in `land`, and recorded as changed.",
-        request=None, responses={**responses_for(200, schema.RunAnswer), **NOT_FOUND, **CONFLICT},
+        description=(
+            "Once a person has approved what was held, it is in `land`, and recorded as changed. A client "
+            "that could not land a file says so here; it is recorded and shown."
+        ),
+        request=schema.LandBody, responses={**responses_for(200, schema.RunAnswer), **NOT_FOUND, **CONFLICT},
     )  # fmt: skip
-    def post(self, _: Request, run_id: str) -> Response:
-        return Response(land_held(self.bearer, find_run(self.bearer, run_id)))
+    def post(self, request: Request, run_id: str) -> Response:
+        run, body = find_run(self.bearer, run_id), schema.LandBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        note_refused(self.bearer, run, body.validated_data.get("refused", []))
+        return Response(land_held(self.bearer, run))

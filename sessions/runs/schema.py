@@ -73,6 +73,19 @@ class RunReportBody(Body):
         return files
 
 
+class RefusedFile(Body):
+    path = StrField(max_length=4096)
+    reason = StrField(max_length=400, help_text="In words, for people.")
+
+
+class LandBody(Body):
+    refused = RefusedFile(
+        many=True,
+        required=False,
+        help_text="What was to land by an earlier answer and could not, e.g. because the file has changed.",
+    )
+
+
 class RunAnswer(Body):
     decision = s.ChoiceField(choices=["allow", "ask", "deny"], help_text="The strictest of all files.")
     land = s.ListField(child=StrField(), help_text="What the client lands now.")

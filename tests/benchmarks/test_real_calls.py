@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,10 +47,13 @@ def repository(tmp_path, request):
     return found
 
 
-def replay(repository, *, scope="narrow", approves=False):
+MODES = {mode.name: mode for mode in real_calls.MODES}
+
+
+def replay(repository, *, scope="narrow", mode="starter"):
     tally = real_calls.Tally()
     policy = policy_document.parse(STARTERS["python"].policy)
-    real_calls.replay(repository, policy, "", scope=scope, approves=approves, tally=tally)
+    real_calls.replay(repository, policy, "", scope=scope, mode=MODES[mode], tally=tally)
     return tally
 
 
@@ -67,10 +71,28 @@ def test_a_session_is_judged_under_its_touched_folders_and_tests(repository):
 
 
 def test_the_default_choice_answers_the_next_call_of_the_kind(repository):
-    tally = replay(repository, approves=True)
+    tally = replay(repository, mode="default_choice")
     assert tally.kinds["mcp:linear.create_issue"] == 1
     assert tally.kinds["places to read"] == 1, "the agent asks for the folder that it was refused to read"
     assert tally.verdicts["ask"] == 3
+
+
+def test_a_client_that_contains_is_asked_before_about_less_and_after_about_what_it_changed(repository):
+    asked = call("Bash", command="python3 -c 'print(1)'"), call("Bash", command="$TOOL --fix")
+    (session,) = repository.sessions
+    repository.sessions = [replace(session, calls=asked, touched=("src/a.py", "package-lock.json", ".env"))]
+    counts = {name: replay_counts(repository, name) for name in MODES}
+    assert counts["default_choice"] == (2, 0, 0)
+    assert counts["contained"] == (1, 1, 1)
+    assert counts["contained_unknown"] == (0, 2, 1)
+
+
+def replay_counts(repository, mode):
+    """Asks before, commands contained, and runs that may have left something to ask about."""
+    tally = real_calls.Tally()
+    policy = policy_document.parse(STARTERS["python"].policy | {"effects": dict(MODES[mode].effects)})
+    real_calls.replay(repository, policy, ".env\n", scope="wide", mode=MODES[mode], tally=tally)
+    return tally.verdicts["ask"], tally.contained, tally.held
 
 
 def test_a_folder_without_calls_is_said_to_be_empty(tmp_path):

@@ -220,6 +220,9 @@ def _describe_session(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]
     if body.get("event") == "run":
         _describe_run(row, body)
         return
+    if body.get("event") == "not_landed":
+        _describe_not_landed(row, body)
+        return
     if body.get("event") == "alert":
         row.verb, row.outcome, row.note = "Alert", "warning", _text(body.get("text"))
         return
@@ -245,6 +248,14 @@ def _describe_run(row: TimelineRow, body: dict[str, Any]) -> None:
         row.step, row.meta = "held", f"{row.meta}, held"
     words = {"allow": "landed", "ask": "waited for approval", "deny": "thrown away"}
     row.note = ", ".join(f"{counts[key]} {word}" for key, word in words.items() if counts.get(key))
+
+
+def _describe_not_landed(row: TimelineRow, body: dict[str, Any]) -> None:
+    """Describe which files of a contained run its client could not land, and why."""
+    files = [file for file in body.get("files") or () if isinstance(file, dict)]
+    row.verb, row.outcome = "Could not land", "warning"
+    row.object, row.object_is = _list_first([_text(file.get("path")) for file in files], "path")
+    row.note = _text(files[0].get("reason")) if files else ""
 
 
 def _describe_report(row: TimelineRow, body: dict[str, Any]) -> None:

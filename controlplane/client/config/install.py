@@ -61,7 +61,7 @@ def plan_changes(
 
 
 def install_client() -> None:
-    """Install the program, its part for hooks and what starts them; compiled, as the first call counts too."""
+    """Install the program, its part for hooks and what starts them; compiled: the first call counts too."""
     import py_compile
 
     text = read_text(__file__)

@@ -143,10 +143,15 @@ def _follow_run(approval: Approval) -> tuple[list[ReceiptStep], bool]:
         for effect in (run.effects if run else ())
         if effect.get("landed") and effect["path"] in approved
     ]
+    refused = [effect["path"] for effect in (run.effects if run else ()) if effect.get("refused")]
+    landed = [path for path in landed if path not in refused]
     steps = [ReceiptStep("sealed", "Landed", f" {abbreviate(landed)}")] if landed else []
-    if len(landed) < len(approved):
+    if refused:
+        steps.append(ReceiptStep("error", "Could not land", f" {abbreviate(refused)}"))
+    is_open = len(landed) + len(refused) < len(approved)
+    if is_open:
         steps.append(ReceiptStep("pending", "Agent notified", " waiting for it to land the files"))
-    return steps, len(landed) < len(approved)
+    return steps, is_open
 
 
 FOLLOW_UPS: Mapping[Approval.Kind, Callable[[Approval], tuple[list[ReceiptStep], bool]]] = {

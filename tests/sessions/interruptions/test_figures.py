@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from controlplane.shared.tokens import create_token
 from tests import builders
+from tests.sessions.runs.builders import created, report, start
 from traces.counts.counters import count_sealed
 from traces.ledger.new_leaves import LeafFollower
 from traces.ledger.sealing import seal_all
@@ -52,6 +53,12 @@ def test_asks_beside_calls_sessions_kinds_and_effects(busy, reviewer):
     }
     assert sum(day["asks"] for day in figures["by_day"]) == 3
     assert len(figures["by_day"]) == 15
+
+
+def test_what_is_held_after_a_run_interrupts_as_a_held_call_does(busy, agent, reviewer):
+    report(agent, start(agent), created("docs/y.md"))
+    figures = reviewer.get("interruptions").json()
+    assert (figures["calls"], figures["asks"]) == (9, 4)
 
 
 def test_counted_hours_and_new_entries_add_up(busy, reviewer, agent):

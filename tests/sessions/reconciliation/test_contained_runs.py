@@ -40,6 +40,12 @@ def test_what_was_not_to_land_and_is_there_is_a_finding(at_work, run, reviewer, 
     assert found(at_work, changed(B, "two\n")) == {B: ("out_of_scope", "run_not_landed")}
 
 
+def test_what_its_client_could_not_land_and_is_there_is_a_finding(at_work, run):
+    report(at_work, run, created(A, "one\n"))
+    land(at_work, run, refused=[{"path": A, "reason": "it was changed"}])
+    assert found(at_work, changed(A, "one\n")) == {A: ("out_of_scope", "run_not_landed")}
+
+
 def test_what_the_report_did_not_name_is_unexplained(at_work, run):
     report(at_work, run, created(A, "one\n"))
     assert found(at_work, changed("src/auth/z.ts", "three\n")) == {

@@ -141,3 +141,17 @@ def test_the_session_shows_the_run_as_one_row_with_its_answer(at_work, run, rexs
     after = text(rexs.get("/w/acme/sessions/s-1").content.decode())
     assert "Ran contained, approved once npm test" in after
     assert "exit status 3 after 1.2 s, approved" in after
+
+
+def test_what_its_client_could_not_land_is_told_everywhere(at_work, run, page, rexs):
+    report(at_work, run, created("src/auth/a.ts"), created("docs/b.md"))
+    page(action="approve", patterns=["docs/b.md"])
+    land(at_work, run)
+    refused = [{"path": name, "reason": "STALE_FILE: it was changed"} for name in ("docs/b.md", "docs/x.md")]
+    for _ in range(2):
+        assert land(at_work, run, refused=refused)["land"] == ["docs/b.md"]
+    shown = text(page())
+    assert "docs/ b.md new file Could not land" in shown
+    assert "Its client could not land it: STALE_FILE: it was changed" in shown
+    session = text(rexs.get("/w/acme/sessions/s-1").content.decode())
+    assert session.count("Could not land docs/ b.md STALE_FILE: it was changed") == 1

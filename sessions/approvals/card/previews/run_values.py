@@ -13,7 +13,7 @@ from sessions.approvals.triage.dangers import Danger
 
 @dataclass(frozen=True, slots=True)
 class HeldFile:
-    """A file that waits. `state`: held, landed, approved (its client has not landed it yet) or discarded."""
+    """A file that waits. `state`: held, approved (not landed yet), landed, refused, discarded."""
 
     path: str
     note: str

@@ -120,7 +120,7 @@ def _find_state(approval: Approval, effect: Mapping[str, Any], *, is_approved: b
     if approval.status == Approval.Status.PENDING:
         return "held"
     if effect.get("landed"):
-        return "landed"
+        return "refused" if effect.get("refused") else "landed"
     return "approved" if is_approved else "discarded"
 
 
