@@ -8,6 +8,7 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from controlplane.models import Workspace
 from controlplane.pages import styleguide
+from controlplane.pages.connect.progress import ConnectStep
 from controlplane.pages.settings.policy_form import PolicyForm
 from controlplane.policy.model import Policy
 from controlplane.policy.rules.policy_document import to_document
@@ -286,6 +287,7 @@ def connect():
         "agent": {"key": "claude-code", "name": "Claude Code", "stays_open": "A hook that is killed."},
         "fresh": False,
         "may_make": True,
+        "steps": [ConnectStep("Token created", "Create a token.", AGO), ConnectStep("First call", "Start it.", None)],
         "calls": [recent_call()],
     }
 
