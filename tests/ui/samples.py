@@ -287,7 +287,10 @@ def connect():
         "agent": {"key": "claude-code", "name": "Claude Code", "stays_open": "A hook that is killed."},
         "fresh": False,
         "may_make": True,
-        "steps": [ConnectStep("Token created", "Create a token.", AGO), ConnectStep("First call", "Start it.", None)],
+        "steps": [
+            ConnectStep("Token created", "Create a token.", AGO),
+            ConnectStep("First call", "Start it.", None),
+        ],
         "calls": [recent_call()],
     }
 
