@@ -12,8 +12,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ALL = (
-    "commands", "contained", "core", "gate", "hook", "interruptions", "ledger", "neighbours", "nodes", "pages",
-    "push",
+    "commands", "contained", "core", "gate", "hook", "interruptions", "ledger", "neighbours", "nodes",
+    "pages", "push",
 )  # fmt: skip
 
 

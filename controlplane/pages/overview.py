@@ -15,8 +15,9 @@ from django.views.decorators.http import require_safe
 
 from controlplane.models import Role
 from controlplane.pages.recent_calls import list_recent_calls
+from controlplane.pages.trends import list_contested_files, list_reviewer_load, load_decision_bars
 from controlplane.policy.model import IntentStatus, SessionState
-from controlplane.shared.access import MemberRequest, has_role, member_page
+from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
 from controlplane.templatetags.names import agent_title
 from intents.models import Intent
 from intents.rules.policy import read_policy
@@ -67,7 +68,7 @@ class CallCount:
 @require_safe
 @member_page()
 def overview(request: MemberRequest) -> HttpResponse:
-    """Render the overview, with `?fragment=figures` its figures. 17 queries in addition to the frame's."""
+    """Render the overview, with `?fragment=figures` its figures. 20 queries in addition to the frame's."""
     workspace = request.workspace
     now = timezone.now()
     calls = count_calls_since(workspace.pk, now - DAY)
@@ -76,10 +77,15 @@ def overview(request: MemberRequest) -> HttpResponse:
     if request.GET.get("fragment") == "figures":
         figures = _compute_figures(workspace, calls, idle, now)
         return render(request, "overview/_figures.html", {"figures": figures})
+    own_name = display_name(request.user) if request.role == Role.REVIEWER else None
     interruptions = compute_recent_figures(workspace.pk)
     context = {
         "figures": _compute_figures(workspace, calls, idle, now),
         "waiting": list_waiting(workspace, now),
+        "days": load_decision_bars(workspace.pk, now),
+        "contested": list_contested_files(workspace.pk, now),
+        "reviewers": list_reviewer_load(workspace, own_name),
+        "is_own": own_name is not None,
         "recent": list_recent_calls(workspace.pk, MAX_ROWS),
         "agents": list(_list_agents(workspace, calls, policy["enforcement"], now)),
         "denials": list_top_denials(calls),

@@ -5,10 +5,12 @@ from django.urls import include, path
 from controlplane.pages import overview, sign_in, styleguide
 from controlplane.pages.connect import page
 from controlplane.pages.palette.page import palette
+from controlplane.pages.setup.page import setup
 from sessions.explain import pages as explain_pages
 
 urlpatterns = [
     path("", sign_in.home, name="home"),
+    path("setup/", setup, name="setup"),
     path("styleguide", styleguide.styleguide, name="styleguide"),
     path(
         "w/<slug:slug>/",

@@ -8,11 +8,14 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from controlplane.models import Workspace
 from controlplane.pages import styleguide
+from controlplane.pages.connect.progress import ConnectStep
 from controlplane.pages.settings.policy_form import PolicyForm
+from controlplane.pages.trends import BarPart, ContestedFile, DayBar
 from controlplane.policy.model import Policy
 from controlplane.policy.rules.policy_document import to_document
 from intents.lessons.lesson_list import LessonRow
 from intents.lessons.pages import LessonForm
+from sessions.approvals.history.reviewers import ReviewerFigures
 from tests.ui import approval_samples, explain_samples, intent_samples, interruption_samples, trace_samples
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
 from traces.lessons.store import Lesson, LessonSource, Retirement
@@ -274,6 +277,18 @@ def overview():
             }
         ],
         "denials": [{"reason": "Not in scope", "number": 34, "most": 34}],
+        "days": [
+            DayBar(
+                date(2025, 11, day),
+                40.0 * day,
+                28.0,
+                {"allow": 3, "ask": 1, "deny": 0},
+                (BarPart("allow", 30.0, 90.0), BarPart("ask", 0.0, 30.0)),
+            )
+            for day in range(1, 15)
+        ],
+        "contested": [ContestedFile(HOSTILE, 2, AGO)],
+        "reviewers": [ReviewerFigures(HOSTILE, 12, 3, 9, 1, 48_000)],
         "enforcement": "enforce",
         "sealed": 18_240,
     }
@@ -286,6 +301,10 @@ def connect():
         "agent": {"key": "claude-code", "name": "Claude Code", "stays_open": "A hook that is killed."},
         "fresh": False,
         "may_make": True,
+        "steps": [
+            ConnectStep("Token created", "Create a token.", AGO),
+            ConnectStep("First call", "Start it.", None),
+        ],
         "calls": [recent_call()],
     }
 

@@ -19,6 +19,7 @@ urlpatterns = [
     path("login/", nothing, name="login"),
     path("logout/", nothing, name="logout"),
     path("theme/", nothing, name="theme"),
+    path("setup/", nothing, name="setup"),
     path("styleguide", styleguide.styleguide, name="styleguide"),
     path("w/<slug:slug>/", nothing, name="overview"),
     path("w/<slug:slug>/connect/", nothing, name="connect"),

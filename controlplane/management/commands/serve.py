@@ -6,8 +6,10 @@ from typing import Any
 import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError
 
 from controlplane.server.front.protocol import ImpatientProtocol
+from controlplane.shared.setup_token import find_setup_token
 from sessions.live.hub import release_waiting_calls
 
 GRACE_SECONDS = 2  # SIGTERM ends cleanly within five seconds
@@ -29,6 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=settings.ICP_PORT, help="Default: ICP_PORT or 8000.")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self._show_setup_address(options)
         config = uvicorn.Config(
             "controlplane.asgi:application",
             host=options["host"],
@@ -45,3 +48,15 @@ class Command(BaseCommand):
             ws_max_size=64 * 1024,
         )
         GracefulServer(config).run()
+
+    def _show_setup_address(self, options: dict[str, Any]) -> None:
+        """Print the one address that an empty server can be set up with."""
+        try:
+            token = find_setup_token()
+        except DatabaseError:  # the server starts without its database, and says so on /readyz
+            return
+        if token:
+            here = f"http://{options['host']}:{options['port']}"
+            base = settings.PUBLIC_URL if options["port"] == settings.ICP_PORT else here
+            self.stdout.write(f"This server is empty. Set it up, once: {base}/setup/?token={token}")
+            self.stdout.flush()

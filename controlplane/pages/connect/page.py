@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from controlplane.models import Role, TokenRole
+from controlplane.pages.connect.progress import list_connect_steps
 from controlplane.pages.connect.snippets import AGENTS, NO_TOKEN, build_snippets
 from controlplane.pages.recent_calls import list_recent_calls
 from controlplane.pages.settings import tokens
@@ -37,6 +38,7 @@ def connect(request: MemberRequest) -> HttpResponse:
         "snippets": build_snippets(key, settings.PUBLIC_URL, token),
         "fresh": token != NO_TOKEN,
         "may_make": has_role(request.role, Role.ADMIN),
+        "steps": list_connect_steps(request.workspace.pk),
         "calls": list_recent_calls(request.workspace.pk, MAX_CALLS),
     }
     return render(request, "connect/connect.html", context)

@@ -84,7 +84,7 @@ def test_the_overview_takes_as_many_queries_for_many_decisions(
     for number in range(10):
         agent.gate("write_to_file", path=f"docs/{number}.md", content="x")
     client = signed_in(ivy)
-    with django_assert_max_num_queries(25):
+    with django_assert_max_num_queries(28):
         client.get("/w/acme/")
 
 
