@@ -124,12 +124,7 @@ def print_answer(answer: dict[str, Any]) -> int:
 def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tuple[dict[str, Any], str]:
     """Send the payload on stdin. Return the answer and the decision header."""
     data = sys.stdin.buffer.read()
-    try:
-        payload = parse_json(data)
-    except ValueError as error:
-        raise ControlPlaneError(f"The hook's input is not JSON ({error}).") from error
-    if not isinstance(payload, dict):
-        raise ControlPlaneError("The hook's input is not a JSON object.")
+    payload = parse_payload(data)
     try:
         connection = connect_payload(payload, scope)
     except NotConnectedError:
@@ -137,19 +132,44 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
             raise
         require_connections()
         return no_objection(agent, event), QUIET
-    root, containment = connection["root"], describe_containment(agent)
     is_before = event in CLIENTS[agent].gates.split()
-    if is_before and OWN_CALL in data and load_program().is_own_call(payload, root):
+    if is_before and OWN_CALL in data and load_program().is_own_call(payload, connection["root"]):
         return no_objection(agent, event), QUIET
     is_limited = find_limited(payload, connection)
     if has_held_runs():
         load_program().land_held_runs(connection)
-    hashes = compute_hashes(payload, root)
-    changed_lines = {}
-    if not is_before:  # the tool has run
+    payload["icp"] = describe_call(agent, payload, connection, seconds, has_run=not is_before)
+    url = f"{connection['url']}/hooks/{agent}/{event}"
+    answer, decision = post(url, connection["token"], render_json(payload).encode(), seconds)
+    if event in SESSION_STARTS:
+        answer = warn_of_contradiction(agent, connection, answer)
+    if TERMS_KEY in answer:
+        answer = load_program().rewrite_call(agent, event, payload, answer, connection)
+    elif is_before and decision == "allow" and not is_limited and not find_refusal(answer):
+        answer = limit_call(agent, event, payload, answer, connection)
+    return answer, decision
+
+
+def parse_payload(data: bytes) -> dict[str, Any]:
+    try:
+        payload = parse_json(data)
+    except ValueError as error:
+        raise ControlPlaneError(f"The hook's input is not JSON ({error}).") from error
+    if not isinstance(payload, dict):
+        raise ControlPlaneError("The hook's input is not a JSON object.")
+    return payload
+
+
+def describe_call(
+    agent: str, payload: dict[str, Any], connection: dict[str, Any], seconds: float, *, has_run: bool
+) -> dict[str, Any]:
+    """Return what only this machine knows of a call: the files that it names, and how it may be answered."""
+    root, containment = connection["root"], describe_containment(agent)
+    hashes, changed_lines = compute_hashes(payload, root), {}
+    if has_run:
         hashes = {**hash_command_words(payload, root), **hashes}
         changed_lines = find_changed_lines(payload, root)
-    payload["icp"] = {
+    return {
         "root": root,
         "repository": connection["repository"],
         "revision_id": read_revision(root),
@@ -161,19 +181,6 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
         **({"containment": containment} if containment else {}),
         **({"changed_lines": changed_lines} if changed_lines else {}),
     }
-    answer, decision = post(
-        f"{connection['url']}/hooks/{agent}/{event}",
-        connection["token"],
-        render_json(payload).encode(),
-        seconds,
-    )
-    if event in SESSION_STARTS:
-        answer = warn_of_contradiction(agent, connection, answer)
-    if TERMS_KEY in answer:
-        answer = load_program().rewrite_call(agent, event, payload, answer, connection)
-    elif is_before and decision == "allow" and not is_limited and not find_refusal(answer):
-        answer = limit_call(agent, event, payload, answer, connection)
-    return answer, decision
 
 
 def warn_of_contradiction(agent: str, connection: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
