@@ -17,7 +17,7 @@ from controlplane.client.config.install import HOOK_END
 CLIENT_DIR = Path(__file__).parents[1] / "client"
 # In the order of their imports. What a hook needs comes first: it is installed as a program of its own.
 HOOK_MODULES = (
-    "fast_json", "repository", "connection", "containment_claim", "call_context", "call_changes", "http_post",
+    "fast_json", "repository", "connection", "containment_claim", "call_context", "call_changes", "line_changes", "http_post",
     "agents", "commands/hook",
 )  # fmt: skip
 MODULES = (

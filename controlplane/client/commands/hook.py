@@ -25,6 +25,7 @@ from controlplane.client.connection import (
 from controlplane.client.containment_claim import TERMS_KEY, describe_containment, has_held_runs
 from controlplane.client.fast_json import parse_json, render_json
 from controlplane.client.http_post import post
+from controlplane.client.line_changes import find_line_changes
 from controlplane.client.repository import read_revision
 
 TYPE_CHECKING = False
@@ -124,10 +125,11 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
     if has_held_runs():
         load_program().land_held_runs(connection)
     hashes = compute_hashes(payload, root)
-    changed_lines = {}
+    changed_lines, line_changes = {}, {}
     if event not in CLIENTS[agent].gates.split():  # the tool has run
         hashes = {**hash_command_words(payload, root), **hashes}
         changed_lines = find_changed_lines(payload, root)
+        line_changes = find_line_changes(payload, root)
     payload["icp"] = {
         "root": root,
         "repository": connection["repository"],
@@ -138,6 +140,7 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
         "wait_seconds": max(0, min(connection["wait"], CLIENTS[agent].wait, seconds - 1)),
         **({"containment": containment} if containment else {}),
         **({"changed_lines": changed_lines} if changed_lines else {}),
+        **({"line_changes": line_changes} if line_changes else {}),
     }
     answer, decision = post(
         f"{connection['url']}/hooks/{agent}/{event}",
