@@ -1,14 +1,14 @@
 """Find the text of a file before and after a reported change, where both are known; never guess.
 
 The previous text is the first known of these: what the hook reports; the new text with the agent's edit
-reverted; what the session wrote to the file last; the commit that the change names. The last two count only
-where the ledger's newest hash of the file agrees, or the ledger has none.
+reverted; what the session wrote to the file last; the commit that the change names, or HEAD. The last two
+count only where the ledger's newest hash of the file agrees, or the ledger has none.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +17,14 @@ from sessions.approvals.card.file_contents import WorkspaceFiles
 from sessions.approvals.card.previews.edits import Replacement, apply_replacements, parse_replacements
 from sessions.models import AgentSession
 from traces.blame.git_blob import is_committed, read_committed_text
+from traces.change_fields import parse_line_changes
 from traces.entries.record import find_newest_hashes
 from traces.entry_schema import DELETED, to_canonical_path
 from traces.ledger.append import read_body
 from traces.models import EntryKind, LedgerEntry, TraceFile
 from traces.mutation_class.symbols import Symbol
 from traces.mutation_class.worker_client import classify_in_worker, find_symbols_in_worker
+from traces.ranges.line_changes import compute_line_changes, confirm_line_changes
 
 MAX_DECISIONS_READ = 20  # the newest of the session
 
@@ -35,46 +37,34 @@ class ReportedTexts:
     before: Mapping[str, str] = field(default_factory=dict)
 
 
-def compute_mutation_class(
-    session: AgentSession, data: Mapping[str, Any], reported: ReportedTexts | None
-) -> str | None:
-    """Return the class of a reported change, None where it is not known. At most 3 queries, one git call.
+@dataclass(frozen=True, slots=True)
+class ChangeFacts:
+    """What the texts before and after a reported change say; each is empty or None where it is not known."""
 
-    `data` are the fields of the simple form; `reported` is None for a caller that is no hook.
+    computed_class: str | None = None
+    symbols: Sequence[Symbol] = ()
+    is_new_file: bool = False
+    line_changes: Sequence[dict[str, Any]] | None = None
+    previous_hash: str = ""
+
+
+def examine_change(
+    session: AgentSession,
+    data: Mapping[str, Any],
+    reported: ReportedTexts | None,
+    *,
+    with_class: bool = True,
+) -> ChangeFacts:
+    """Compare the texts before and after a reported change. At most 4 queries, two git calls.
+
+    `data` are the fields of the simple form; `reported` is None for a caller that is no hook. Without
+    `with_class` the class and the symbols are left unknown.
     """
     try:
         change = _Change(session, to_canonical_path(data["path"]), data, reported)
-        after = change.find_new_text()
-        before = None if after is None else change.find_previous_text(after)
+        return change.examine(with_class=with_class)
     except ValueError:
-        return None  # a malformed path or text: recording the change raises the error
-    if after is None or before is None:
-        return None
-    return classify_in_worker(change.path, before, after)
-
-
-def find_reported_symbols(
-    session: AgentSession, data: Mapping[str, Any], reported: ReportedTexts | None
-) -> list[Symbol]:
-    """Return the symbols of the text that a report left; none where the text or its language is not known."""
-    try:
-        change = _Change(session, to_canonical_path(data["path"]), data, reported)
-        after = change.find_new_text()
-    except ValueError:
-        return []
-    return (find_symbols_in_worker(change.path, after) if after is not None else None) or []
-
-
-def is_new_file(session: AgentSession, data: Mapping[str, Any], reported: ReportedTexts | None) -> bool:
-    """Return whether neither the ledger nor the disk knew the file before this report.
-
-    At most 2 queries, one git call.
-    """
-    try:
-        change = _Change(session, to_canonical_path(data["path"]), data, reported)
-    except ValueError:
-        return False
-    return not change.is_deletion and not change.has_previous_text() and not change.is_recorded()
+        return ChangeFacts()  # a malformed path or text: recording the change raises the error
 
 
 class _Change:
@@ -83,6 +73,44 @@ class _Change:
     ) -> None:
         self.session, self.path, self.data, self.reported = session, path, data, reported
         self._decisions: list[dict[str, Any]] | None = None
+
+    def examine(self, *, with_class: bool) -> ChangeFacts:
+        is_new = not self.is_deletion and not self.has_previous_text() and not self.is_recorded()
+        after = self.find_new_text()
+        if after is None:
+            return ChangeFacts(is_new_file=is_new, line_changes=self._find_sent_changes(None))
+        before = self.find_previous_text(after)
+        # A new file has no class: nothing of it can be kept.
+        computed = classify_in_worker(self.path, before, after) if with_class and before is not None else None
+        symbols = (find_symbols_in_worker(self.path, after) if with_class else None) or []
+        if before is None and is_new:
+            before = ""
+        changes = compute_line_changes(before, after) if before is not None else None
+        if changes is not None and not self._covers(changes):
+            before = changes = None
+        return ChangeFacts(
+            computed_class=computed,
+            symbols=symbols,
+            is_new_file=is_new,
+            line_changes=self._find_sent_changes(after) if changes is None else changes,
+            previous_hash="" if before is None or is_new else _hash_text(before),
+        )
+
+    def _covers(self, changes: Sequence[dict[str, Any]]) -> bool:
+        """Whether the reported lines hold all that changed; if not, the text before is another."""
+        first, last = self.data.get("start_line"), self.data.get("end_line")
+        brought = [change for change in changes if change["line_count"]]
+        return all(
+            (first is None or change["start_line"] >= first)
+            and (last is None or change["start_line"] + change["line_count"] - 1 <= last)
+            for change in brought
+        )
+
+    def _find_sent_changes(self, after: str | None) -> Sequence[dict[str, Any]] | None:
+        """Return the line changes that the hook found, unless the text after contradicts them."""
+        sent = parse_line_changes(self.data.get("line_changes"))
+        is_wrong = sent is not None and after is not None and not confirm_line_changes(sent, after)
+        return None if is_wrong else sent
 
     def find_new_text(self) -> str | None:
         content, expected = self.data.get("content"), self.data.get("content_hash")
@@ -97,7 +125,7 @@ class _Change:
         if self.reported is not None and self.path in self.reported.before:
             return self.reported.before[self.path]
         undone_edit = revert_replacements(after, parse_replacements(self._find_input()))
-        return undone_edit if undone_edit is not None else self._find_recorded_text()
+        return undone_edit if undone_edit is not None else self._find_recorded_text(after)
 
     @property
     def is_deletion(self) -> bool:
@@ -133,15 +161,19 @@ class _Change:
         sent = next(found, None)
         return sent if isinstance(sent, Mapping) else {}
 
-    def _find_recorded_text(self) -> str | None:
+    def _find_recorded_text(self, after: str) -> str | None:
         known = find_newest_hashes(self.session.workspace_id, [self.path]).get(self.path)
         if known == "":
             return ""
+        if known is not None and known == _hash_text(after):
+            return after  # written again as it was
         if known is not None:
             written = next((text for text in self._list_written_texts() if _hash_text(text) == known), None)
             if written is not None:
                 return written
-        revision = self.data.get("revision_id") or self.session.revision_id or ""
+        revision = self.data.get("revision_id") or self.session.revision_id
+        if not revision and any(edit.before for edit in parse_replacements(self._find_input())):
+            return None  # an edit that cannot be undone: nothing says that it started from HEAD
         text = read_committed_text(self.session.workspace.local_root, revision, self.path)
         return text if text is not None and known in {None, _hash_text(text)} else None
 

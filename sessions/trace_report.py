@@ -6,7 +6,7 @@ from typing import Any
 
 from controlplane.shared.masking import to_storable
 from sessions.models import AgentSession
-from sessions.previous_text import ReportedTexts, compute_mutation_class, find_reported_symbols, is_new_file
+from sessions.previous_text import ReportedTexts, examine_change
 from sessions.representations import format_time
 from traces.entries.record import Mutation, MutationAuthor, record_mutation
 from traces.entry_schema import COMPUTED_CLASS_FIELD
@@ -30,13 +30,16 @@ def record_trace(
     errors = data.get("problems")
     if isinstance(errors, list):
         errors = "\n".join(str(problem) for problem in errors)
-    fields = {name: value for name, value in data.items() if name != "problems"}
+    fields = {name: value for name, value in data.items() if name not in {"problems", "line_changes"}}
+    facts = examine_change(session, data, reported, with_class=with_class)
     mutation = Mutation(
         **fields,
         problems=to_storable(str(errors)) if errors else None,
-        computed_class=compute_mutation_class(session, data, reported) if with_class else None,
-        symbols=find_reported_symbols(session, data, reported) if with_class else (),
-        is_new_file=is_new_file(session, data, reported),
+        computed_class=facts.computed_class,
+        symbols=facts.symbols,
+        is_new_file=facts.is_new_file,
+        line_changes=facts.line_changes,
+        previous_hash=facts.previous_hash,
     )
     author = build_author(session, actor)
     recorded = record_mutation(session.workspace_id, mutation, author)

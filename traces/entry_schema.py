@@ -7,7 +7,10 @@
 `mutation_class` and `intent_id` are optional, next to `files`. Unknown fields are stored as they were sent.
 
 The server adds what it knows of a live change: `computed_mutation_class` next to `mutation_class`, and in a
-file `"new": true` where neither the ledger nor the disk knew it before, and the `symbols` of its text.
+file `"new": true` where neither the ledger nor the disk knew it before, and the `symbols` of its text. Where
+the text before is known, a file has its `previous_hash` and `line_changes`: [{"start_line", "line_count",
+"content_hash", "previous_line_count", "previous_hash"}], with a `line_count` of 0 for what was only deleted.
+Then these are the lines that the entry wrote, whatever its ranges cover.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from controlplane.policy.paths.canonical import InvalidPath, canonicalize
+from traces.change_fields import LINE_CHANGES_FIELD, parse_line_changes
 
 MAX_ID_LENGTH = 200
 MAX_PATH_LENGTH = 1000
@@ -283,6 +287,9 @@ def _parse_file(file: dict[str, Any], entry_intent_id: str) -> ParsedFile:
         session = session or parse_session_id(conversation.get("url"))
         intents += _parse_intents(conversation)
         ranges += _parse_ranges(conversation, hashes)
+    changes = parse_line_changes(file.get(LINE_CHANGES_FIELD))
+    if changes is not None:
+        ranges = _to_ranges(changes, conversations)
     path = to_canonical_path(file["relative_path"])
     parsed = build_parsed_file(
         path,
@@ -294,6 +301,24 @@ def _parse_file(file: dict[str, Any], entry_intent_id: str) -> ParsedFile:
     return parsed._replace(
         is_new=file.get(NEW_FIELD) is True, symbols=_parse_symbols(file.get(SYMBOLS_FIELD))
     )
+
+
+def _to_ranges(changes: list[dict[str, Any]], conversations: list[dict[str, Any]]) -> list[ParsedRange]:
+    """Return the lines that each change brought, as the contributor of the first conversation."""
+    contributor = (conversations[0].get("contributor") or {}) if conversations else {}
+    kind = _text(contributor.get("entity_type"))[:20]
+    model = _text(contributor.get("model_identifier"))
+    return [
+        ParsedRange(
+            change["start_line"],
+            change["start_line"] + change["line_count"] - 1,
+            change["content_hash"],
+            kind,
+            model,
+        )
+        for change in changes
+        if change["line_count"]
+    ]
 
 
 def _parse_symbols(value: Any) -> str:

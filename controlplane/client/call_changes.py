@@ -71,20 +71,20 @@ def find_changed_lines(payload: dict[str, Any], root: str) -> dict[str, list[int
     base = base if isinstance(base, str) else root
     top = os.path.realpath(root)
     lines_by_path: dict[str, list[int]] = {}
-    for name, edits in _list_edits(payload):
+    for name, edits in list_edits(payload):
         path = os.path.realpath(os.path.join(base, name))
-        text = _read_text(path) if path.startswith(top + os.sep) else None
-        changed = _compare(_revert(text, edits), text) if text is not None else None
+        text = read_edited_text(path) if path.startswith(top + os.sep) else None
+        changed = _compare(revert(text, edits), text) if text is not None else None
         if changed:
             lines_by_path[os.path.relpath(path, top)] = changed
     return lines_by_path
 
 
-def _list_edits(value: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def list_edits(value: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield (path, edits) of each object in the payload that names a file and what is replaced in it."""
     if isinstance(value, list):
         for inner in value:
-            yield from _list_edits(inner)
+            yield from list_edits(inner)
     if not isinstance(value, dict):
         return
     path = next((value[key] for key in PATH_KEYS if isinstance(value.get(key), str)), "")
@@ -94,14 +94,15 @@ def _list_edits(value: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         yield path, edits
         return
     for inner in value.values():
-        yield from _list_edits(inner)
+        yield from list_edits(inner)
 
 
 def _find_text(edit: dict[str, Any], keys: tuple[str, ...]) -> str | None:
     return next((edit[key] for key in keys if isinstance(edit.get(key), str)), None)
 
 
-def _read_text(path: str) -> str | None:
+def read_edited_text(path: str) -> str | None:
+    """Return the text of a file; None for a large one, and for what is no text."""
     try:
         if os.path.getsize(path) > MAX_HASHED:
             return None
@@ -111,7 +112,7 @@ def _read_text(path: str) -> str | None:
         return None
 
 
-def _revert(text: str, edits: list[dict[str, Any]]) -> str | None:
+def revert(text: str, edits: list[dict[str, Any]]) -> str | None:
     """Return the text before the edits; None where one may have been made in more than one place."""
     for edit in reversed(edits):
         old, new = _find_text(edit, OLD_KEYS) or "", _find_text(edit, NEW_KEYS) or ""
@@ -127,12 +128,13 @@ def _compare(before: str | None, after: str) -> list[int] | None:
     if before is None:
         return None
     old, new = before.splitlines(), after.splitlines()
-    head = _count_common(old, new)
-    tail = _count_common(old[head:][::-1], new[head:][::-1])
+    head = count_common(old, new)
+    tail = count_common(old[head:][::-1], new[head:][::-1])
     return [head + 1, len(new) - tail] if head < len(new) - tail else None
 
 
-def _count_common(one: list[str], other: list[str]) -> int:
+def count_common(one: list[str], other: list[str]) -> int:
+    """Count the equal lines at the start of both."""
     count = 0
     for left, right in zip(one, other):  # noqa: B905  Python 3.9 has no strict
         if left != right:

@@ -18,7 +18,7 @@ CLIENT_DIR = Path(__file__).parents[1] / "client"
 # In the order of their imports. What a hook needs comes first: it is installed as a program of its own.
 HOOK_MODULES = (
     "fast_json", "repository", "connection", "containment_claim", "digest", "call_context", "call_changes",
-    "http_post", "call_rewrite", "stored_run", "write_limit", "agents", "commands/hook",
+    "line_changes", "http_post", "call_rewrite", "stored_run", "write_limit", "agents", "commands/hook",
 )  # fmt: skip
 MODULES = (
     "config/json_edit", "config/atomic_write", "config/config_files", "config/hook_entries",

@@ -38,7 +38,9 @@ def build_traces(call: ToolCall, hook: HookCall, disk: Filesystem | None) -> lis
         path = _workspace_path(target.raw, call, target.cwd)
         trace = _build_trace(path, target, call, by_path.get(path), disk) if path else None
         if trace is not None:
-            traces[path] = _range_fields(hook.changed_lines.get(path)) | trace
+            sent = hook.line_changes.get(path)
+            changes = {} if sent is None else {"line_changes": sent}
+            traces[path] = _range_fields(hook.changed_lines.get(path)) | changes | trace
     return list(traces.values())
 
 

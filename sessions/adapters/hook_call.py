@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -56,6 +56,7 @@ class HookCall:
     contents: tuple[FileContent, ...] = field(default=())
     # Canonical path -> first and last changed line, found by our hook client in the file as the tool left it.
     changed_lines: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    line_changes: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # hunk by hunk
 
 
 @dataclass(frozen=True, slots=True)

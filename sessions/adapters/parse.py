@@ -12,6 +12,7 @@ from sessions.adapters.hook_call import Client, Event, HookCall, first, mapping
 from sessions.adapters.registry import CLIENTS
 from sessions.errors import GateInputError
 from sessions.gate.request import GateRequest, parse_gate_request
+from traces.change_fields import MAX_LINE_CHANGES, parse_line_changes
 from traces.entry_schema import MAX_LINE_LENGTH
 
 CLIENT_KEY = "icp"  # the one key that our hook client adds to the payload of the agent
@@ -28,6 +29,7 @@ CLIENT_FIELDS = frozenset(
         "client_version",
         "containment",
         "changed_lines",
+        "line_changes",
     }
 )
 MAX_CHANGED_FILES = 500
@@ -37,6 +39,11 @@ CHANGED_LINES: TypeAdapter[dict[str, tuple[LineNumber, LineNumber]]] = TypeAdapt
 )
 BAD_CHANGED_LINES = (
     f"changed_lines must be an object of at most {MAX_CHANGED_FILES} files: path to [first, last] line."
+)
+BAD_LINE_CHANGES = (
+    f"line_changes must be an object of at most {MAX_CHANGED_FILES} files: path to at most "
+    f"{MAX_LINE_CHANGES} objects of start_line, line_count, content_hash, previous_line_count "
+    "and previous_hash."
 )
 EVENT_NAME_KEYS = ("hook_event_name", "hookEventName", "agent_action_name")
 NO_TOOL = "-"  # stands for the tool of an event that has none
@@ -77,7 +84,8 @@ def parse_hook(agent: str, event: str, payload: Any, size: int) -> tuple[HookCal
         )
     client_fields = _client_fields(payload)
     changed_lines = _parse_changed_lines(client_fields.pop("changed_lines", None))
-    hook = replace(client.parse(payload, kind), changed_lines=changed_lines)
+    line_changes = _parse_line_changes(client_fields.pop("line_changes", None))
+    hook = replace(client.parse(payload, kind), changed_lines=changed_lines, line_changes=line_changes)
     return hook, parse_gate_request(_gate_body(agent, hook, client_fields), size)
 
 
@@ -98,6 +106,15 @@ def _parse_changed_lines(value: Any) -> dict[str, tuple[int, int]]:
     if any(first > last for first, last in lines.values()):
         raise GateInputError(BAD_CHANGED_LINES)
     return lines
+
+
+def _parse_line_changes(value: Any) -> dict[str, list[dict[str, Any]]]:
+    if value is None:
+        return {}
+    is_small = isinstance(value, dict) and len(value) <= MAX_CHANGED_FILES
+    if not is_small or any(parse_line_changes(hunks) is None for hunks in value.values()):
+        raise GateInputError(BAD_LINE_CHANGES)
+    return dict(value)
 
 
 def _gate_body(agent: str, hook: HookCall, client_fields: dict[str, Any]) -> dict[str, Any]:

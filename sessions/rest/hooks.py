@@ -39,7 +39,9 @@ CONTEXT_EVENTS = frozenset({Event.PROMPT, Event.SESSION_START})
 DESCRIPTION = (
     "The body is what the client gives its hook; `icp` may stand beside it, an object with `root`, "
     "`revision_id`, `client_version`, `current_content_hashes`, `links`, `changed_lines` (after a tool: "
-    "path to its first and last changed line), `wait_seconds` (0 to 55, cut to what the client waits for) "
+    "path to its first and last changed line), `line_changes` (path to what each hunk brought and took: "
+    "`start_line`, `line_count`, 0 for a deletion, `content_hash`, `previous_line_count` and "
+    "`previous_hash`), `wait_seconds` (0 to 55, cut to what the client waits for) "
     "and `dry_run`. The answer is in the client's own form. Before a tool, every answer is a 200, because "
     "clients let the tool run on anything else: a bad token, a malformed body or an "
     "error of the server is a denial in that form, named in the header X-ICP-Error. `{}` says that there "

@@ -9,7 +9,13 @@ import pytest
 
 TEN_LINES = "".join(f"line {number}\n" for number in range(1, 11))
 EDITED = TEN_LINES.replace("line 5\n", "line five\nline five and a half\n")
-HI = "sha256:" + hashlib.sha256(b"hi\n").hexdigest()
+
+
+def sha(text):
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+HI = sha("hi\n")
 OLD, NEW = "line 4\nline 5\nline 6", "line 4\nline five\nline five and a half\nline 6"
 
 
@@ -66,6 +72,24 @@ def test_several_edits_are_one_range(machine, sent):
     assert sent(*claude("a.ts", edits=edits))["changed_lines"] == {"a.ts": [2, 9]}
 
 
+def test_each_hunk_is_sent_with_hashes_of_what_it_brought_and_took(machine, sent):
+    text = TEN_LINES.replace("line 2\n", "two\n").replace("line 8\nline 9\n", "line 8\n")
+    (machine.repository / "a.ts").write_text(text)
+    edits = [
+        {"old_string": "line 2", "new_string": "two"},
+        {"old_string": "line 8\nline 9\n", "new_string": "line 8\n"},
+    ]
+    changed, deleted = sent(*claude("a.ts", edits=edits))["line_changes"]["a.ts"]
+    assert changed == {
+        "start_line": 2, "line_count": 1, "content_hash": sha("two\n"),
+        "previous_line_count": 1, "previous_hash": sha("line 2\n"),
+    }  # fmt: skip
+    assert deleted == {
+        "start_line": 9, "line_count": 0, "content_hash": sha(""),
+        "previous_line_count": 1, "previous_hash": sha("line 9\n"),
+    }  # fmt: skip
+
+
 UNKNOWN = {
     "in two places": ("x\nx\n", {"old_string": "y", "new_string": "x"}),
     "everywhere": ("x\n", {"old_string": "y", "new_string": "x", "replace_all": True}),
@@ -84,7 +108,8 @@ def test_lines_that_are_not_known_are_not_sent(machine, sent, reason):
         data = content if isinstance(content, bytes) else content.encode()
         (machine.repository / "a.ts").write_bytes(data)
     path = "/etc/passwd" if reason == "outside" else "a.ts"
-    assert "changed_lines" not in sent(*claude(path, **edit))
+    added = sent(*claude(path, **edit))
+    assert not {"changed_lines", "line_changes"} & set(added)
 
 
 COMMANDS = {

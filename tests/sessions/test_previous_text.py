@@ -19,7 +19,7 @@ from traces.counts.counters import count_sealed
 from traces.entries.mutation_class_check import count_class_mismatches
 from traces.ledger.append import read_body
 from traces.ledger.sealing import seal
-from traces.models import LedgerEntry
+from traces.models import LedgerEntry, TraceRange
 
 pytestmark = pytest.mark.django_db
 
@@ -276,3 +276,80 @@ def test_the_gate_never_computes_one(working, monkeypatch):
     monkeypatch.setattr("sessions.previous_text.classify_in_worker", lambda *_: 1 / 0)
     assert working.gate("Write", file_path=PATH, content=OLD)["decision"] == "allow"
     assert AgentSession.objects.get().session_id == "s-1"
+
+
+# --- the lines of a change --------------------------------------------------------------------------
+
+
+def lines_of(body):
+    """(first line, how many were brought, how many were taken) of each hunk."""
+    changes = body["files"][0]["line_changes"]
+    return [(one["start_line"], one["line_count"], one["previous_line_count"]) for one in changes]
+
+
+def ranges():
+    return list(TraceRange.objects.order_by("pk").values_list("start_line", "end_line", "content_hash"))
+
+
+def test_a_change_is_sealed_line_by_line_with_what_it_started_from(working):
+    result = {"filePath": f"/workspace/{PATH}", "content": TIDY, "originalFile": OLD}
+    body = hooked(
+        working, result, tool_name="Write", tool_input={"file_path": f"/workspace/{PATH}", "content": TIDY}
+    )
+    assert lines_of(body) == [(2, 2, 1)]
+    assert body["files"][0]["previous_hash"] == sha(OLD)
+    assert ranges() == [(2, 3, sha("    # the sum\n    return a+b\n"))]
+
+
+def test_an_edit_that_only_deletes_writes_no_line(working):
+    after = "def total(a, b):\n"
+    edit = {"file_path": f"/workspace/{PATH}", "old_string": "    return a + b\n", "new_string": ""}
+    body = hooked(
+        working, {"filePath": f"/workspace/{PATH}", "originalFile": OLD, "content": after}, tool_input=edit
+    )
+    assert lines_of(body) == [(2, 0, 1)]
+    assert ranges() == []
+
+
+def test_what_is_written_again_as_it_was_writes_no_line(working):
+    write(working, OLD, "t-1")
+    assert write(working, OLD, "t-2")["entry"]["files"][0]["line_changes"] == []
+    assert len(ranges()) == 1  # of the first one
+
+
+def test_a_file_that_was_committed_belongs_to_who_committed_it(working, on_disk):
+    assert write(working, OLD, "t-1")["entry"]["files"][0]["line_changes"] == []
+    assert lines_of(write(working, TIDY, "t-2")["entry"]) == [(2, 2, 1)]
+
+
+def test_a_new_file_is_the_agents_completely(working):
+    assert lines_of(write(working, OLD, "t-1")["entry"]) == [(1, 2, 0)]
+
+
+def test_the_lines_that_the_hook_found_are_sealed_where_they_fit_the_text(working):
+    change = {
+        "start_line": 2, "line_count": 1, "content_hash": sha("    return a - b\n"),
+        "previous_line_count": 1, "previous_hash": sha("    return a + b\n"),
+    }  # fmt: skip
+    write(working, OLD, "t-1")
+    hashes = {"current_content_hashes": {PATH: sha(OTHER)}}
+    edit = {"file_path": f"/workspace/{PATH}", "old_string": "a + b", "new_string": "a - b"}
+    body = hooked(working, {}, tool_input=edit, icp={**hashes, "line_changes": {PATH: [change]}})
+    assert lines_of(body) == [(2, 1, 1)]
+    assert ranges()[-1] == (2, 2, sha("    return a - b\n"))
+
+
+@pytest.mark.parametrize("changes", ["x", [{}], [{"start_line": 0}], [{"start_line": 1}] * 201])
+def test_line_changes_that_cannot_be_are_refused(working, changes):
+    body = {
+        "session_id": "s-1",
+        "tool_name": "Edit",
+        "tool_input": {},
+        "icp": {"line_changes": {PATH: changes}},
+    }
+    headers = {"Authorization": f"Bearer {working.secret}"}
+    answer = working.client.post(
+        "/hooks/claude-code/PostToolUse", body, content_type="application/json", headers=headers
+    )
+    assert answer.status_code == 400
+    assert "line_changes must be an object" in answer.json()["error"]

@@ -12,13 +12,16 @@ MAX_BYTES = 1024 * 1024
 COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 
 
-def read_committed_text(root: str, revision: str, path: str) -> str | None:
-    """Return the text of a file in a commit; None without one, or when git fails. `path` is canonical."""
-    if not root or not COMMIT_ID.fullmatch(revision):
+def read_committed_text(root: str, revision: str | None, path: str) -> str | None:
+    """Return the text of a file in a commit, HEAD where none is named; None without one, or when git fails.
+
+    `path` is canonical.
+    """
+    if not root or (revision and not COMMIT_ID.fullmatch(revision)):
         return None
     try:
         completed = subprocess.run(  # noqa: S603 - fixed words, a commit in hex, and a path behind a colon
-            [*GIT, "-C", root, "cat-file", "blob", f"{revision}:./{path}"],
+            [*GIT, "-C", root, "cat-file", "blob", f"{revision or 'HEAD'}:./{path}"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=TIMEOUT_SECONDS,

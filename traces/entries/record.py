@@ -12,6 +12,7 @@ from typing import Any, Generic
 from django.db import IntegrityError, connection, transaction
 
 from controlplane.shared.database.sqlite_lock import write_transaction
+from traces.change_fields import LINE_CHANGES_FIELD, PREVIOUS_HASH_FIELD
 from traces.entries.deduplicate import ConflictingEntry, EntryT, SubmittedEntry, classify_entries
 from traces.entries.mutation_class_check import check_claimed_class
 from traces.entries.projections import SealedRows, seal_rows, write_rows
@@ -34,7 +35,7 @@ from traces.models import EntryKind, TraceFile
 from traces.mutation_class.symbols import Symbol
 
 GENERATED_FIELDS = ("id", "timestamp", "tool", COMPUTED_CLASS_FIELD)
-GENERATED_FILE_FIELDS = (NEW_FIELD, SYMBOLS_FIELD)
+GENERATED_FILE_FIELDS = (NEW_FIELD, SYMBOLS_FIELD, LINE_CHANGES_FIELD, PREVIOUS_HASH_FIELD)
 MAX_PATHS = 500  # paths a query: SQLite allows a limited number of parameters
 NEWEST_HASHES = f"""
     WITH wanted(path) AS (VALUES {{paths}})
@@ -89,7 +90,8 @@ class Mutation:
     Lines are 1-based and inclusive; without them the whole of `content` is meant, and with a hash alone no
     range is claimed. `computed_class` is what
     the texts before and after say themselves, beside the agent's own `mutation_class`; `is_new_file` says
-    that neither the ledger nor the disk knew the file before.
+    that neither the ledger nor the disk knew the file before. `line_changes` are None where the text before
+    is not known, and empty for a change that changed nothing.
     """
 
     path: str
@@ -104,6 +106,8 @@ class Mutation:
     computed_class: str | None = None
     is_new_file: bool = False
     symbols: Sequence[Symbol] = ()
+    line_changes: Sequence[dict[str, Any]] | None = None
+    previous_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +246,13 @@ def build_trace_entry(mutation: Mutation, author: MutationAuthor) -> dict[str, A
 
 def _describe_file(mutation: Mutation) -> dict[str, Any]:
     symbols = [symbol._asdict() for symbol in mutation.symbols]
-    return ({NEW_FIELD: True} if mutation.is_new_file else {}) | ({SYMBOLS_FIELD: symbols} if symbols else {})
+    fields = {
+        NEW_FIELD: mutation.is_new_file or None,
+        SYMBOLS_FIELD: symbols or None,
+        LINE_CHANGES_FIELD: None if mutation.line_changes is None else list(mutation.line_changes),
+        PREVIOUS_HASH_FIELD: mutation.previous_hash or None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def find_newest_hashes(workspace_id: int, paths: Iterable[str]) -> dict[str, str]:

@@ -31,6 +31,7 @@ from controlplane.client.containment_claim import (
 )
 from controlplane.client.fast_json import parse_json, render_json
 from controlplane.client.http_post import post
+from controlplane.client.line_changes import find_line_changes
 from controlplane.client.repository import read_revision
 from controlplane.client.write_limit import find_limited, limit_call
 
@@ -165,10 +166,11 @@ def describe_call(
 ) -> dict[str, Any]:
     """Return what only this machine knows of a call: the files that it names, and how it may be answered."""
     root, containment = connection["root"], describe_containment(agent)
-    hashes, changed_lines = compute_hashes(payload, root), {}
+    hashes, changed_lines, line_changes = compute_hashes(payload, root), {}, {}
     if has_run:
         hashes = {**hash_command_words(payload, root), **hashes}
         changed_lines = find_changed_lines(payload, root)
+        line_changes = find_line_changes(payload, root)
     return {
         "root": root,
         "repository": connection["repository"],
@@ -180,6 +182,7 @@ def describe_call(
         "wait_seconds": max(0, min(connection["wait"], CLIENTS[agent].wait, seconds - 1)),
         **({"containment": containment} if containment else {}),
         **({"changed_lines": changed_lines} if changed_lines else {}),
+        **({"line_changes": line_changes} if line_changes else {}),
     }
 
 

@@ -214,7 +214,7 @@ def test_the_page_fetches_the_lines_and_is_whole_without_scripts(repo, selected,
     client = builders.signed_in(ivy)
     page = client.get(PAGE).content.decode()
     assert 'hx-get="?fragment=lines"' in page
-    assert page.count("no recorded change matches") == 1  # of its three lines, the last
+    assert page.count("no recorded change matches") == 2  # of its three lines, the first and the last
     fragment = client.get(f"{PAGE}?fragment=lines").content.decode()
     assert "hx-get" not in fragment
     assert "<html" not in fragment
@@ -238,7 +238,7 @@ def test_when_the_repository_takes_too_long_the_page_says_so_and_shows_what_hash
     repo.commit(PATH, "by_hand()\nlogin(user)\n", at=later(1))
     monkeypatch.setattr(file_history.GitReader, "__init__", _no_time(file_history.GitReader.__init__))
     found = blamed(selected)
-    assert spans(found) == [(1, 2, "in_place", entry)]
+    assert spans(found) == [(1, 1, "unclaimed", None), (2, 2, "in_place", entry)]
     assert (found["followed"], found["note"]) == (False, file_history.TOO_SLOW)
     page = builders.signed_in(ivy).get(f"{PAGE}?fragment=lines").content.decode()
     assert "took longer than 2 seconds" in page
@@ -277,3 +277,30 @@ def test_a_stranger_learns_nothing_of_the_repository(repo, selected, max_):
     stranger = builders.speaker(Workspace.objects.get(slug="elsewhere"))
     assert stranger.get(f"files/blame?path={PATH}").status_code == 404
     assert builders.signed_in(max_).get(f"{PAGE}?fragment=lines").status_code == 404
+
+
+TEN = "".join(f"line_{number}()\n" for number in range(10))
+
+
+def test_an_agent_that_only_takes_a_line_out_of_a_persons_file_owns_none_of_it(repo, selected):
+    repo.commit(PATH, TEN, at=later(-5))
+    shorter = TEN.replace("line_4()\n", "")
+    trace(selected, shorter)
+    repo.write(PATH, shorter)
+    assert spans(blamed(selected)) == [(1, 9, "unclaimed", None)]
+
+
+def test_an_agent_that_writes_a_persons_file_as_it_is_owns_none_of_it(repo, selected):
+    repo.commit(PATH, TEN, at=later(-5))
+    trace(selected, TEN)
+    assert spans(blamed(selected)) == [(1, 10, "unclaimed", None)]
+
+
+def test_of_a_file_that_an_agent_writes_anew_it_owns_what_it_brought(repo, selected):
+    repo.commit(PATH, TEN, at=later(-5))
+    longer = TEN.replace("line_4()\n", "line_4()\nadded()\n")
+    entry = trace(selected, longer)
+    repo.write(PATH, longer)
+    assert spans(blamed(selected)) == [
+        (1, 5, "unclaimed", None), (6, 6, "in_place", entry), (7, 11, "unclaimed", None),
+    ]  # fmt: skip
