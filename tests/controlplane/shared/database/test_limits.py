@@ -24,6 +24,11 @@ def test_sessions_that_were_left_in_a_transaction_end():
     assert show(("idle_in_transaction_session_timeout",)) == {"idle_in_transaction_session_timeout": "1min"}
 
 
+def test_the_database_looks_whether_its_clients_are_there():
+    names = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count")
+    assert list(show(names).values()) == ["5", "2", "3"]
+
+
 def test_those_of_the_gate_end_sooner():
     shown: dict[str, str] = {}
 
