@@ -107,8 +107,14 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / f"test-{os.getpid()}.sqlite3"}
 else:
     given = DATABASES["default"].get("OPTIONS", {})  # of the URL's query
-    lock_timeout = f"{given.get('options', '')} -c lock_timeout={WAIT_SECONDS * 1000}".strip()
-    DATABASES["default"]["OPTIONS"] = {**POSTGRESQL_OPTIONS, **given, "options": lock_timeout}
+    # A client that vanishes in a transaction, machine and all, would hold its locks until TCP gives up, hours
+    # later. So the database, too, looks whether its clients are there.
+    limits = (
+        f"-c lock_timeout={WAIT_SECONDS * 1000} -c idle_in_transaction_session_timeout=60000"
+        " -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3"
+    )
+    options = f"{given.get('options', '')} {limits}".strip()
+    DATABASES["default"]["OPTIONS"] = {**POSTGRESQL_OPTIONS, **given, "options": options}
 
 if REDIS_URL:
     CHANNEL_LAYERS = {

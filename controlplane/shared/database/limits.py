@@ -23,6 +23,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 GATE_SECONDS = 4  # for a statement of the gate
 LONG_SECONDS = 15  # for a statement of a page or an export
 GRACE_SECONDS = 1  # the server ends a statement by itself in time, unless it hangs
+LEFT_SECONDS = (
+    6  # more, and the server ends a session that says nothing within a transaction (see the settings)
+)
 LOOK_SECONDS = 0.5  # between two rounds of the watchdog: nothing tells it that a statement hangs
 
 log = logging.getLogger(__name__)
@@ -68,7 +71,11 @@ def limit_waits(seconds: float = GATE_SECONDS) -> None:
     if wrapper.vendor != "postgresql" or (known is not None and known.wrapper is wrapper):
         return
     options = dict(wrapper.settings_dict["OPTIONS"])
-    options["options"] = f"{options.get('options', '')} -c statement_timeout={int(seconds * 1000)}".strip()
+    idle = seconds + LEFT_SECONDS
+    limits = (
+        f"-c statement_timeout={seconds * 1000:.0f} -c idle_in_transaction_session_timeout={idle * 1000:.0f}"
+    )
+    options["options"] = f"{options.get('options', '')} {limits}".strip()
     wrapper.close()
     wrapper.settings_dict = {**wrapper.settings_dict, "OPTIONS": options}
     watched = WatchedConnection(wrapper, seconds)
