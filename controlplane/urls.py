@@ -22,6 +22,7 @@ urlpatterns = [
     path("client/icp_runs.py", client_download.runs_program, name="runs-client"),
     path("client/icp_landlock.py", client_download.landlock_program, name="landlock-client"),
     path("client/icp_sdk.py", client_download.sdk_module, name="sdk"),
+    path("client/icp_sdk.ts", client_download.typescript_sdk, name="typescript-sdk"),
     path("api/v1/", include("intents.api.urls")),
     path("api/v1/", include("traces.api.urls")),
     path("api/v1/schema", docs.SchemaView.as_view(), name="schema"),

@@ -13,7 +13,7 @@ from controlplane.client import icp_sdk
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = sorted([*(DOCS / "recipes").glob("*.md"), DOCS / "sdk.md"])
-USING = [page for page in PAGES if "icp_sdk" in page.read_text(encoding="utf-8")]
+USING = [page for page in PAGES if "from icp_sdk" in page.read_text(encoding="utf-8")]
 
 
 def code_of(page):

@@ -37,6 +37,7 @@ RUN_MODULES = (  # of icp_runs.py, which only contained runs load
 VERSION_DIGITS = 12
 PACKAGE = "controlplane.client"
 PYTHON = "text/x-python; charset=utf-8"
+TYPESCRIPT = "text/plain; charset=utf-8"  # browsers know no type of it, and `video/mp2t` by its ending
 
 
 @require_safe
@@ -60,6 +61,12 @@ def landlock_program(_: HttpRequest) -> HttpResponse:
 def sdk_module(_: HttpRequest) -> HttpResponse:
     """Serve the SDK module unchanged."""
     return HttpResponse((CLIENT_DIR / "icp_sdk.py").read_text("utf-8"), content_type=PYTHON)
+
+
+@require_safe
+def typescript_sdk(_: HttpRequest) -> HttpResponse:
+    """Serve the SDK for Node.js unchanged."""
+    return HttpResponse((CLIENT_DIR / "icp_sdk.ts").read_text("utf-8"), content_type=TYPESCRIPT)
 
 
 @cache

