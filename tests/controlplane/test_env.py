@@ -19,6 +19,7 @@ VARIABLES = (
     "SECRET_KEY",
     "RATE_PER_MINUTE",
     "PRIVATE_TARGETS",
+    "PUBLIC_LOGS",
     "IDLE_HOURS",
     "SQLITE_SYNC",
 )
