@@ -39,6 +39,7 @@ class Environment:
     idle_hours: int  # after which a sign-in ends, 0 = never
     sqlite_sync: str  # SQLite's `synchronous`: NORMAL or FULL
     private_targets: bool  # whether webhooks may go to private addresses and plain http
+    witness_quorum: int  # how many witnesses must have cosigned a head before it is published
     public_logs: tuple[str, ...]  # slugs of workspaces whose logs everybody may read, without bodies
 
     @property
@@ -63,6 +64,7 @@ def read_environment(base_dir: Path) -> Environment:
         idle_hours=_read_integer("ICP_IDLE_HOURS", default=12, low=0, high=24 * 14),
         sqlite_sync=_read_sqlite_sync(),
         private_targets=_read_boolean("ICP_PRIVATE_TARGETS"),
+        witness_quorum=_read_integer("ICP_WITNESS_QUORUM", default=0, low=0, high=100),
         public_logs=tuple(os.environ.get("ICP_PUBLIC_LOGS", "").replace(",", " ").split()),
     )
 

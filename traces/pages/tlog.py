@@ -13,8 +13,8 @@ from django.views.decorators.http import require_safe
 
 from controlplane.models import Workspace
 from controlplane.shared.tokens import find_bearer
-from traces.ledger import proofs
 from traces.ledger.log_name import log_uuid
+from traces.tlog.cosignatures import find_published_head, render_note
 from traces.tlog.tiles import parse_place, read_tile
 
 UNCHANGING = "private, max-age=31536000, immutable"
@@ -22,12 +22,12 @@ UNCHANGING = "private, max-age=31536000, immutable"
 
 @require_safe
 def checkpoint(request: HttpRequest, log: UUID) -> HttpResponse:
-    """Serve the newest signed head. 404 before the first."""
-    head = proofs.find_head(_find_workspace(request, log))
+    """Serve the newest signed head that has its quorum of witnesses. 404 before the first."""
+    head = find_published_head(_find_workspace(request, log))
     if head is None:
         raise Http404
     headers = {"Cache-Control": "no-cache"}
-    return HttpResponse(head.note.encode(), content_type="text/plain; charset=utf-8", headers=headers)
+    return HttpResponse(render_note(head).encode(), content_type="text/plain; charset=utf-8", headers=headers)
 
 
 @require_safe
