@@ -8,7 +8,7 @@ MANAGE := $(PY) manage.py
 
 # Tests bring their own addresses, switches and secrets; the database, Redis and data folder stay yours. They start
 # hundreds of Python processes, each of which would compile the project again without its cache of bytecode.
-TESTING := env -u PYTHONDONTWRITEBYTECODE -u ICP_PORT -u ICP_PUBLIC_URL -u ICP_ALLOWED_HOSTS -u ICP_DEBUG -u ICP_SECRET_KEY -u ICP_RATE_PER_MINUTE -u ICP_PRIVATE_TARGETS -u ICP_IDLE_HOURS -u ICP_SQLITE_SYNC -u ICP_LOG_FORMAT
+TESTING := env -u PYTHONDONTWRITEBYTECODE -u ICP_PORT -u ICP_PUBLIC_URL -u ICP_ALLOWED_HOSTS -u ICP_DEBUG -u ICP_SECRET_KEY -u ICP_RATE_PER_MINUTE -u ICP_PRIVATE_TARGETS -u ICP_PUBLIC_LOGS -u ICP_WITNESS_QUORUM -u ICP_IDLE_HOURS -u ICP_SQLITE_SYNC -u ICP_LOG_FORMAT
 # As on a server behind a proxy: an https address, no debugging, a secret of full length.
 DEPLOYED := ICP_DEBUG= ICP_PUBLIC_URL=https://icp.example.org ICP_SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')"
 SCHEMA := docs/openapi.yaml

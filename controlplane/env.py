@@ -42,6 +42,8 @@ class Environment:
     sqlite_sync: str  # SQLite's `synchronous`: NORMAL or FULL
     log_format: str  # line or json
     private_targets: tuple[Network, ...]  # private networks that webhooks may go to, by plain http too
+    witness_quorum: int  # how many witnesses must have cosigned a head before it is published
+    public_logs: tuple[str, ...]  # slugs of workspaces whose logs everybody may read, without bodies
 
     @property
     def https(self) -> bool:
@@ -66,6 +68,8 @@ def read_environment(base_dir: Path) -> Environment:
         sqlite_sync=_read_choice("ICP_SQLITE_SYNC", "normal", "full").upper(),
         log_format=_read_choice("ICP_LOG_FORMAT", "line", "json"),
         private_targets=_read_private_targets(),
+        witness_quorum=_read_integer("ICP_WITNESS_QUORUM", default=0, low=0, high=100),
+        public_logs=tuple(os.environ.get("ICP_PUBLIC_LOGS", "").replace(",", " ").split()),
     )
 
 

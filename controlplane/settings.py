@@ -17,6 +17,8 @@ ICP_PORT = ENV.port
 REDIS_URL = ENV.redis_url
 RATE_PER_MINUTE = ENV.rate_per_minute
 PRIVATE_TARGETS = ENV.private_targets
+PUBLIC_LOGS = ENV.public_logs
+WITNESS_QUORUM = ENV.witness_quorum
 LEDGER_KEY_FILE = DATA_DIR / "ledger_key.pem"
 LEDGER_ANCHORS_FILE = DATA_DIR / "ledger_anchors.json"
 

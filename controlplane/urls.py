@@ -8,6 +8,7 @@ from controlplane.pages import sign_in
 from controlplane.server import health
 from controlplane.shared import client_download
 from sessions.rest.hooks import HookView
+from traces.pages import tlog
 
 handler404 = "controlplane.api.errors.not_found"
 
@@ -32,5 +33,7 @@ urlpatterns = [
     path("logout/", sign_in.SignOut.as_view(), name="logout"),
     path("theme/", sign_in.set_theme, name="theme"),
     path("admin/", admin.site.urls),
+    path("<uuid:log>/checkpoint", tlog.checkpoint, name="tlog-checkpoint"),
+    path("<uuid:log>/tile/<path:place>", tlog.tile, name="tlog-tile"),
     path("", include("controlplane.pages.urls")),
 ]

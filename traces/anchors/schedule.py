@@ -20,6 +20,7 @@ from controlplane.shared.metrics import ANCHORS, set_gauge
 from traces.anchors.continuation import check_last_head, find_contradiction, mark_contradicted
 from traces.anchors.outside_record import read_record, remember_head, remember_setup
 from traces.anchors.targets import ANCHOR_FAILURES, CHECKS, READERS, SENDERS
+from traces.anchors.witness import ContradictedError
 from traces.errors import AnchorError
 from traces.ledger import proofs
 from traces.ledger.append import NewEntry, append, read_body
@@ -51,7 +52,7 @@ def add_anchor(
     Files are for whoever runs the server: pages must not offer them.
     """
     if kind not in AnchorKind.values:
-        raise AnchorError("Choose one of: file, webhook, git.")
+        raise AnchorError("Choose one of: file, webhook, git, witness.")
     if LedgerAnchor.objects.filter(workspace_id=workspace.pk).count() >= MAX_ANCHORS:
         raise AnchorError(f"A workspace has at most {MAX_ANCHORS} anchors.")
     if not MINUTES_RANGE[0] <= every_minutes <= MINUTES_RANGE[1]:
@@ -146,6 +147,9 @@ def send_head(anchor: LedgerAnchor, head: Checkpoint) -> bool:
             return False
         answer = SENDERS[anchor.kind](anchor, head)
         remember_head(anchor.workspace_id, head.note)
+    except ContradictedError as error:
+        mark_contradicted(anchor.workspace_id, str(error))
+        return False
     except ANCHOR_FAILURES as error:
         return _record_failure(anchor, str(error) or type(error).__name__)
     except Exception as error:  # one broken anchor must not stop the others

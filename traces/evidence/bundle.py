@@ -23,6 +23,7 @@ from traces.ledger.checkpoints import encode_base64, sign_note
 from traces.ledger.keys.changes import join_notes, list_key_changes
 from traces.ledger.log_name import log_origin
 from traces.models import Checkpoint, LedgerEntry
+from traces.tlog.cosignatures import render_note
 
 CHUNK_SIZE = 200
 README = """What this is: entries of the ledger {log}, with what proves them.
@@ -91,7 +92,7 @@ def _list_texts(head: Checkpoint, request: EvidenceRequest) -> Iterator[tuple[st
     workspace_id = head.workspace_id
     yield "README.txt", README.format(log=log_origin(workspace_id))
     yield "verify.py", Path(standalone_verifier.__file__).read_text("utf-8")
-    yield "head.txt", head.note
+    yield "head.txt", render_note(head)
     yield "key-changes.txt", join_notes(list_key_changes(workspace_id))
     if request.old_size is not None:
         proof = proofs.prove_consistency(workspace_id, request.old_size, head.size)

@@ -1,6 +1,6 @@
 """The tables of the ledger and of what is derived from it."""
 
-from traces.models.anchors import AnchorKind, LedgerAnchor
+from traces.models.anchors import AnchorKind, Cosignature, LedgerAnchor
 from traces.models.checks import LedgerCheck
 from traces.models.counts import Counted, EntryCount, FileCount
 from traces.models.ledger import (
@@ -28,6 +28,7 @@ __all__ = [
     "MAX_TERM_LENGTH",
     "AnchorKind",
     "Checkpoint",
+    "Cosignature",
     "Counted",
     "EntryCount",
     "EntryKind",

@@ -12,14 +12,16 @@ class AnchorKind(models.TextChoices):
     FILE = "file", _("File")
     WEBHOOK = "webhook", _("Webhook")
     GIT = "git", _("Git note")
+    WITNESS = "witness", _("Witness")
 
 
 class LedgerAnchor(models.Model):
     """A place outside the database that receives signed heads, and its delivery state, which changes.
 
-    `target` is a path on the server, a URL, or "" for the workspace's own repository. `anchored_size` is the
-    size of the last head that arrived, `answer` the result of the last attempt, `failures` those since
-    a success. `contradicted` once the ledger does not continue a head that it holds: then nothing is sent.
+    `target` is a path on the server, a URL, a URL and a key, or "" for the workspace's own repository.
+    `anchored_size` is the size of the last head that arrived, `answer` the result of the last attempt,
+    `failures` those since a success. `contradicted` once the ledger does not continue a head that it holds:
+    then nothing is sent.
     """
 
     workspace_id = models.BigIntegerField()
@@ -42,3 +44,21 @@ class LedgerAnchor(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.target}".strip()
+
+
+class Cosignature(models.Model):
+    """The line of a witness under a signed head. It proves itself by the witness's key."""
+
+    workspace_id = models.BigIntegerField()
+    size = models.BigIntegerField()
+    witness = models.CharField(max_length=200)
+    line = models.TextField()
+    signed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace_id", "size", "witness"], name="cosignature_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.witness} on {self.size}"

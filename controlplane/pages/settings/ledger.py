@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KINDS = (
+    (AnchorKind.WITNESS, _("Cosigns a head that continues the one before. Enter its address and its key.")),
     (AnchorKind.WEBHOOK, _("Posts the signed head to a URL, with a Standard Webhooks signature.")),
     (
         AnchorKind.GIT,
