@@ -9,11 +9,11 @@ from typing import Any
 from controlplane.policy.model import Verdict
 from controlplane.shared.masking import to_storable
 from sessions.models import AgentSession
-from sessions.previous_text import ReportedTexts, compute_mutation_class, find_reported_symbols
+from sessions.previous_text import ReportedTexts, examine_change
 from sessions.runs.judge import JudgedChange
 from sessions.runs.texts import CheckedTexts, check_texts, count_lines
 
-MAX_CLASSIFIED = 40  # files of a report whose class and symbols are computed: each takes some milliseconds
+MAX_EXAMINED = 40  # files of a report whose texts are compared: each takes some milliseconds
 STORED = ("path", "change", "before", "after", "size", "target", "mode")
 
 
@@ -29,13 +29,13 @@ class Effects:
 
 
 def build_effects(session: AgentSession, judged: Iterable[JudgedChange]) -> Effects:
-    """Return what is stored of the judged changes; class and symbols of the first files with texts."""
-    effects, left = Effects(), MAX_CLASSIFIED
+    """Return what is stored of the judged changes: of the first files with texts, also what these say."""
+    effects, left = Effects(), MAX_EXAMINED
     for change in judged:
         texts = None if change.verdict is Verdict.DENY else check_texts(change.change)
         row = _describe(change) | _count(change, texts)
         if texts is not None and left > 0 and change.change["change"] != "deleted":
-            row |= _classify(session, change.change, texts)
+            row |= _examine(session, change.change, texts)
             left -= 1
         if texts is not None and change.verdict is Verdict.ASK:
             effects.diffs[change.path] = to_storable(texts.diff)
@@ -56,13 +56,14 @@ def _count(judged: JudgedChange, texts: CheckedTexts | None) -> dict[str, int]:
     return lines | ({"added": texts.added, "removed": texts.removed} if texts is not None else {})
 
 
-def _classify(session: AgentSession, change: dict[str, Any], texts: CheckedTexts) -> dict[str, Any]:
-    """Return the class and the symbols of a change, where they are known. No query: both texts are here."""
+def _examine(session: AgentSession, change: dict[str, Any], texts: CheckedTexts) -> dict[str, Any]:
+    """Return what both texts say of a change: its class, its symbols, and what each hunk brought and took."""
     path = change["path"]
-    reported = ReportedTexts(before={path: texts.before})
     data = {"path": path, "content": change["content"]}
-    symbols = find_reported_symbols(session, data, reported)
+    facts = examine_change(session, data, ReportedTexts(before={path: texts.before}))
     return {
-        "class": compute_mutation_class(session, data, reported),
-        "symbols": [symbol._asdict() for symbol in symbols],
+        "class": facts.computed_class,
+        "symbols": [symbol._asdict() for symbol in facts.symbols],
+        "line_changes": facts.line_changes,
+        "previous_hash": facts.previous_hash,
     }

@@ -34,4 +34,6 @@ def _build_mutation(run: ContainedRun, effect: Mapping[str, Any]) -> Mutation:
         computed_class=effect.get("class"),
         is_new_file=not effect.get("before"),
         symbols=[Symbol(**symbol) for symbol in effect.get("symbols", ())],
+        line_changes=effect.get("line_changes"),
+        previous_hash=effect.get("previous_hash", ""),
     )

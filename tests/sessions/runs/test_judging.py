@@ -11,7 +11,8 @@ from controlplane.models import Workspace
 from sessions.models import AgentSession, Approval, ContainedRun
 from sessions.runs import report as runs_report
 from tests import builders
-from tests.sessions.runs.builders import created, land, modified, report, start
+from tests.sessions.runs.builders import content_hash, created, land, modified, report, start
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry, TraceFile
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +91,16 @@ def test_what_lands_has_its_lines_and_its_class(at_work, reviewer, run):
         assert file.mutation_class == "INTENT_EVOLUTION", file.path
         assert [(part.start_line, part.end_line) for part in file.ranges.all()] == [(1, 2)]
         assert "g" in file.symbols
+
+
+def test_a_landed_edit_says_what_each_hunk_brought_and_what_it_started_from(at_work, run):
+    before = "a\nb\nc\n"
+    report(at_work, run, modified("src/auth/a.ts", before, "a\nB\nc\n"))
+    entry = LedgerEntry.objects.filter(kind="trace").latest("pk")
+    (file,) = read_body(entry)["files"]
+    (hunk,) = file["line_changes"]
+    assert (hunk["start_line"], hunk["line_count"], hunk["previous_line_count"]) == (2, 1, 1)
+    assert file["previous_hash"] == content_hash(before)
 
 
 def test_a_long_report_costs_few_statements(at_work):
