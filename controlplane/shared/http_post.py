@@ -33,6 +33,7 @@ class TargetError(Exception):
 class PostResponse:
     status: int
     text: str
+    content: bytes = b""
 
     @property
     def is_success(self) -> bool:
@@ -57,7 +58,9 @@ def check_url(url: str) -> SplitResult:
     return parts
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str]) -> PostResponse:
+def post(
+    url: str, body: bytes, headers: Mapping[str, str], *, max_bytes: int = MAX_RESPONSE_BYTES
+) -> PostResponse:
     """Post once and read the beginning of the response, whatever its status. Raise TargetError."""
     parts = check_url(url)
     connection = _create_connection(parts)
@@ -69,10 +72,10 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> PostResponse:
                 connection.sock.do_handshake()
             connection.request("POST", f"{path}?{parts.query}" if parts.query else path, body, dict(headers))
             response = connection.getresponse()
-            text = response.read(MAX_RESPONSE_BYTES).decode("utf-8", "replace")
+            content = response.read(max_bytes)
         if expired.is_set():  # cut-off headers still parse as a response
             raise TimeoutError(f"it took longer than {TOTAL_SECONDS:.0f} seconds")
-        return PostResponse(response.status, text)
+        return PostResponse(response.status, content.decode("utf-8", "replace"), content)
     except (OSError, http.client.HTTPException) as error:
         raise TargetError(f"{parts.hostname} did not answer: {error or type(error).__name__}") from error
     finally:

@@ -52,7 +52,7 @@ def add_anchor(
     Files are for whoever runs the server: pages must not offer them.
     """
     if kind not in AnchorKind.values:
-        raise AnchorError("Choose one of: file, webhook, git, witness.")
+        raise AnchorError("Choose one of: file, webhook, git, witness, timestamp.")
     if LedgerAnchor.objects.filter(workspace_id=workspace.pk).count() >= MAX_ANCHORS:
         raise AnchorError(f"A workspace has at most {MAX_ANCHORS} anchors.")
     if not MINUTES_RANGE[0] <= every_minutes <= MINUTES_RANGE[1]:

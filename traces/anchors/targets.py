@@ -12,6 +12,7 @@ from controlplane.models import Workspace
 from controlplane.shared import http_post
 from traces.anchors import anchor_file, git_notes
 from traces.anchors.outside_record import OutsideRecordError
+from traces.anchors.timestamps import request_timestamp
 from traces.anchors.witness import check_witness, request_cosignature
 from traces.errors import AnchorError
 from traces.ledger.checkpoints import NoteError, encode_base64
@@ -104,12 +105,14 @@ CHECKS: dict[str, Callable[[Workspace, str], str]] = {
     AnchorKind.FILE: _file_target,
     AnchorKind.GIT: _git_target,
     AnchorKind.WEBHOOK: _webhook_target,
+    AnchorKind.TIMESTAMP: _webhook_target,
     AnchorKind.WITNESS: lambda _workspace, target: check_witness(target),
 }
 SENDERS: dict[str, Callable[[LedgerAnchor, Checkpoint], str]] = {
     AnchorKind.FILE: _to_file,
     AnchorKind.GIT: _to_git,
     AnchorKind.WEBHOOK: _to_webhook,
+    AnchorKind.TIMESTAMP: lambda anchor, head: request_timestamp(anchor.target, head),
     AnchorKind.WITNESS: lambda anchor, head: request_cosignature(anchor.target, head),
 }
 READERS: dict[str, Callable[[LedgerAnchor, Workspace], list[str]]] = {

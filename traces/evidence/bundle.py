@@ -22,7 +22,7 @@ from traces.ledger import proofs, standalone_verifier
 from traces.ledger.checkpoints import encode_base64, sign_note
 from traces.ledger.keys.changes import join_notes, list_key_changes
 from traces.ledger.log_name import log_origin
-from traces.models import Checkpoint, LedgerEntry
+from traces.models import Checkpoint, HeadTimestamp, LedgerEntry
 from traces.tlog.cosignatures import render_note
 
 CHUNK_SIZE = 200
@@ -34,6 +34,10 @@ KEY is the verifier key that you kept from an earlier day. verify.py reads nothi
 it is one file of plain Python, for you to read first. entries.jsonl has an entry a line: its envelope as it
 was hashed, its salt and body where they may be read, and the hashes that lead to the root in head.txt.
 seal.txt is what the server signed over the list: the query, the number of entries, their digest.
+
+Where an authority stamped a head, this shows when it existed:
+
+    openssl ts -verify -data stamped-head.txt -in stamp.tsr -CAfile ITS-CA.pem
 
 What this cannot show: that no other entry matches the query, and that head.txt continues the ledger that you
 knew. For the latter ask for the bundle with ?from=SIZE of a head that you kept, and give it with --old.
@@ -88,15 +92,24 @@ def _stream(
     yield sink.take()
 
 
-def _list_texts(head: Checkpoint, request: EvidenceRequest) -> Iterator[tuple[str, str]]:
+def _list_texts(head: Checkpoint, request: EvidenceRequest) -> Iterator[tuple[str, str | bytes]]:
     workspace_id = head.workspace_id
     yield "README.txt", README.format(log=log_origin(workspace_id))
     yield "verify.py", Path(standalone_verifier.__file__).read_text("utf-8")
     yield "head.txt", render_note(head)
     yield "key-changes.txt", join_notes(list_key_changes(workspace_id))
+    if stamp := _find_timestamp(head):
+        yield "stamped-head.txt", Checkpoint.objects.get(workspace_id=workspace_id, size=stamp.size).note
+        yield "stamp.tsr", bytes(stamp.token)
     if request.old_size is not None:
         proof = proofs.prove_consistency(workspace_id, request.old_size, head.size)
         yield "consistency.json", json.dumps(proof.to_document(log_origin(workspace_id)))
+
+
+def _find_timestamp(head: Checkpoint) -> HeadTimestamp | None:
+    """Return the newest time stamp on a head that this one continues. 1 query."""
+    stamps = HeadTimestamp.objects.filter(workspace_id=head.workspace_id, size__lte=head.size)
+    return stamps.order_by("-size", "-pk").first()
 
 
 def _read_chunks(list_ids: Callable[[int, int], list[int]]) -> Iterator[list[LedgerEntry]]:

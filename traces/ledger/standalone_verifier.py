@@ -187,8 +187,8 @@ def list_signatures(text: str, name: str, wanted_id: bytes) -> list[bytes]:
 
 def check_note(text: str, origin: str, verifier_keys: list[str], label: str) -> str:
     """The note is signed under the name of the log by one of the keys, which is returned."""
-    names = {verifier_key.partition("+")[0] for verifier_key in verifier_keys}
     read = {verifier_key: read_key(verifier_key, 1) for verifier_key in verifier_keys}
+    names = {name for name, _, _ in read.values()}
     require(origin in names, f"the {label} is of {origin}, the key of {', '.join(sorted(names))}")
     signed_text = f"{text.partition(chr(10) * 2)[0]}\n".encode()
     for verifier_key, (name, wanted_id, key) in read.items():
@@ -257,7 +257,8 @@ def check_consistency(proof: dict[str, Any], keys: Keys, old: str, new: str) -> 
 def check_bundle(path: str, keys: Keys, old: str | None) -> str:
     """Every entry of the bundle leads to its head, and the list is the one that the server sealed."""
     with zipfile.ZipFile(path) as bundle:
-        texts = {name: bundle.read(name).decode() for name in bundle.namelist() if name != "entries.jsonl"}
+        names = [name for name in bundle.namelist() if name[-4:] in {".txt", "json"}]
+        texts = {name: bundle.read(name).decode() for name in names}
         keys.learn(texts["key-changes.txt"])
         head, digest, entries, bodies = read_head(texts["head.txt"], keys), hashlib.sha256(), 0, 0
         with bundle.open("entries.jsonl") as file:
@@ -373,8 +374,7 @@ def describe_error(error: Exception, proof: str) -> str:
 
 
 def main() -> None:
-    layout = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("what", choices=["bundle", "inclusion", "consistency", "archive"])
     parser.add_argument("file", help="the proof, the bundle or the archive")
     parser.add_argument("--key", required=True, action="append", help="more than once after a change of keys")

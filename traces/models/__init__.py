@@ -1,6 +1,6 @@
 """The tables of the ledger and of what is derived from it."""
 
-from traces.models.anchors import AnchorKind, Cosignature, LedgerAnchor
+from traces.models.anchors import AnchorKind, Cosignature, HeadTimestamp, LedgerAnchor
 from traces.models.checks import LedgerCheck
 from traces.models.counts import Counted, EntryCount, FileCount
 from traces.models.ledger import (
@@ -33,6 +33,7 @@ __all__ = [
     "EntryCount",
     "EntryKind",
     "FileCount",
+    "HeadTimestamp",
     "LedgerAnchor",
     "LedgerArchive",
     "LedgerBody",

@@ -13,6 +13,7 @@ class AnchorKind(models.TextChoices):
     WEBHOOK = "webhook", _("Webhook")
     GIT = "git", _("Git note")
     WITNESS = "witness", _("Witness")
+    TIMESTAMP = "timestamp", _("Time stamp")
 
 
 class LedgerAnchor(models.Model):
@@ -62,3 +63,19 @@ class Cosignature(models.Model):
 
     def __str__(self) -> str:
         return f"{self.witness} on {self.size}"
+
+
+class HeadTimestamp(models.Model):
+    """The answer of a time-stamping authority (RFC 3161) for the text of a signed head. It proves itself."""
+
+    workspace_id = models.BigIntegerField()
+    size = models.BigIntegerField()
+    authority = models.CharField(max_length=1000)
+    token = models.BinaryField()
+    stamped_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["workspace_id", "size"], name="head_timestamp_size")]
+
+    def __str__(self) -> str:
+        return f"{self.stamped_at} on {self.size}"

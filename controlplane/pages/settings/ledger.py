@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 KINDS = (
     (AnchorKind.WITNESS, _("Cosigns a head that continues the one before. Enter its address and its key.")),
+    (AnchorKind.TIMESTAMP, _("Has an authority (RFC 3161) say when the head existed. Enter its address.")),
     (AnchorKind.WEBHOOK, _("Posts the signed head to a URL, with a Standard Webhooks signature.")),
     (
         AnchorKind.GIT,
