@@ -18,7 +18,7 @@ SCHEMA := docs/openapi.yaml
 AGENTS_DIR := $(abspath $(or $(ICP_AGENTS_DIR),.agents))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-base setup-dev setup-bench setup-agents setup-deploy run demo test test-deep check check-deploy e2e agents bench bench-quick mutate schema lock
+.PHONY: help setup setup-base setup-dev setup-bench setup-agents setup-deploy run demo test test-deep check check-deploy e2e agents bench bench-quick chaos mutate schema lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ bench: setup-bench ## Every figure that the README claims, one JSON object a lin
 
 bench-quick: setup-bench ## The same within five minutes
 	@$(PY) -m benchmarks --quick
+
+chaos: setup ## Kill, hang, lock, fill and slow under load, and write what held into docs/operate.md
+	$(TESTING) $(PY) -m tests.chaos --write $(FAULT)
 
 mutate: setup-dev ## Put small faults into the decision core and see which its tests let live: SAMPLE=1200 MODULES="controlplane.policy.globs.parse*"
 	$(TESTING) $(PY) -m tests.mutate $(if $(SAMPLE),--sample $(SAMPLE)) $(MODULES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import http.client
 import json
 import os
 import secrets
@@ -185,7 +186,7 @@ class LiveServer:
         except urllib.error.HTTPError as error:
             text = error.read()
             return error.code, json.loads(text) if text.startswith(b"{") else text
-        except OSError:
+        except (OSError, http.client.HTTPException):  # also an answer that was cut off
             return 0, None
 
     def workspace(self, slug: str, *options: str) -> dict[str, str]:
