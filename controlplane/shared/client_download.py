@@ -23,10 +23,11 @@ HOOK_MODULES = (
 MODULES = (
     "config/json_edit", "config/atomic_write", "config/config_files", "config/hook_entries",
     "config/mcp_servers", "config/codex_trust", "config/folder_trust", "config/install",
-    "commands/mcp_bridge", "http_request", "commands/contained_call", "commands/canaries", "commands/doctor",
-    "commands/git_changes", "commands/git_notes", "commands/reconcile", "commands/sync",
-    "commands/server_tools", "commands/wait", "acp/modes", "acp/calls", "acp/gate_client", "acp/decisions",
-    "acp/sessions", "acp/proxy", "acp/command", "commands/connect", "icp",
+    "http_request", "commands/wait", "commands/mcp_notices", "commands/mcp_bridge",
+    "commands/contained_call", "commands/canaries", "commands/doctor", "commands/git_changes",
+    "commands/git_notes", "commands/reconcile", "commands/sync", "commands/server_tools", "acp/modes",
+    "acp/calls", "acp/gate_client", "acp/decisions", "acp/sessions", "acp/proxy", "acp/command",
+    "commands/connect", "icp",
 )  # fmt: skip
 RUN_MODULES = (  # of icp_runs.py, which only contained runs load
     "runs/seccomp", "runs/containment", "runs/changes", "runs/run_folder", "runs/ignore_rules",

@@ -17,6 +17,7 @@ from controlplane.client.call_context import (
     resolve_links,
 )
 from controlplane.client.connection import (
+    ASK_MARK,
     PROGRAM,
     ControlPlaneError,
     NotConnectedError,
@@ -147,9 +148,20 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
         render_json(payload).encode(),
         seconds,
     )
+    if decision == "ask":
+        mark_ask()
     if TERMS_KEY in answer:
         answer = load_program().rewrite_call(agent, event, payload, answer, root)
     return answer, decision
+
+
+def mark_ask() -> None:
+    """Let the client's MCP server know that there is a decision to wait for."""
+    try:
+        os.close(os.open(ASK_MARK, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        os.utime(ASK_MARK)
+    except OSError:
+        pass  # then the next hook tells of it
 
 
 def load_program() -> Any:
