@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 CONFIG_DIR = os.path.join(os.path.expanduser("~"), ".config", "icp")
 CONNECTIONS = f"{CONFIG_DIR}/connections.json"
+ASK_MARK = f"{CONFIG_DIR}/asked"  # changed whenever the gate asks a person; the MCP server looks at it
 PROGRAM = f"{CONFIG_DIR}/bin/icp.py"  # the whole client, as `connect` installs it
 ROOT_VARIABLES = (
     "CLAUDE_PROJECT_DIR",

@@ -23,9 +23,10 @@ HOOK_MODULES = (
 MODULES = (
     "config/json_edit", "config/atomic_write", "config/config_files", "config/hook_entries",
     "config/mcp_servers", "config/codex_trust", "config/folder_trust", "config/install", "http_request",
-    "head_witness", "commands/contained_call", "commands/run_command", "commands/mcp_bridge",
-    "commands/canaries", "commands/doctor", "commands/git_changes", "commands/git_notes",
-    "commands/answer_proof", "commands/reconcile", "commands/sync", "commands/server_tools", "commands/wait",
+    "head_witness", "commands/wait", "commands/contained_call", "commands/run_command",
+    "commands/mcp_notices", "commands/mcp_bridge", "commands/canaries", "commands/doctor",
+    "commands/git_changes", "commands/git_notes", "commands/answer_proof", "commands/reconcile",
+    "commands/sync", "commands/server_tools",
     "acp/modes", "acp/calls", "acp/gate_client", "acp/decisions", "acp/sessions", "acp/proxy", "acp/command",
     "commands/connect", "icp",
 )  # fmt: skip

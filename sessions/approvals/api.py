@@ -86,7 +86,11 @@ class ApprovalView(ApprovalViewBase):
             OpenApiParameter(
                 "wait_seconds", OpenApiTypes.INT,
                 description=f"Answer when it is decided, or after this time (0 to {MAX_WAIT_SECONDS}).",
-            )
+            ),
+            OpenApiParameter(
+                "notice", OpenApiTypes.BOOL,
+                description="For a notice that the agent may not see: its next hook tells it all the same.",
+            ),
         ],
         responses={**responses_for(200, schema.ApprovalAnswer), **NOT_FOUND},
     )  # fmt: skip
@@ -96,7 +100,8 @@ class ApprovalView(ApprovalViewBase):
         if self.bearer.has_role("reviewer"):
             record_opening([approval], self.build_decider())
         is_pending = approval.status == Approval.Status.PENDING
-        if not is_pending and approval.session.token_id == self.bearer.token_id:
+        is_read = request.query_params.get("notice") != "true"
+        if is_read and not is_pending and approval.session.token_id == self.bearer.token_id:
             Approval.objects.filter(pk=approval.pk).mark_told()
         is_resumed = RESUMED in request.META
         headers = (

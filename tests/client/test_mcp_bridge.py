@@ -10,6 +10,7 @@ import pytest
 
 from tests.client.machine import FAULTS, Machine, Reply
 
+WRITE = {"tool_name": "Write", "tool_input": {"file_path": "docs/a.md", "content": "x"}}
 HOOK = {"hook_event_name": "PreToolUse", "tool_use_id": "t-1"}
 
 
@@ -81,6 +82,26 @@ class TestAgainstTheServer:
         assert '<intent_context intent_id="INT-001">' in text(shaken)
         _, session = server.api(tokens["reviewer"], "GET", "sessions/hands")
         assert session["intent_id"] == "INT-001"
+
+    def test_a_decision_is_told_as_it_is_made(self, connected, server, tokens):
+        words = [str(connected.launcher), "mcp", "claude-code"]
+        with subprocess.Popen(
+            words, cwd=connected.repository, env={"HOME": str(connected.home)}, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        ) as line:  # fmt: skip
+            line.stdin.write(json.dumps(hello()) + "\n")
+            line.stdin.flush()
+            offered = json.loads(line.stdout.readline())["result"]["capabilities"]
+            assert offered["experimental"] == {"claude/channel": {}}
+            connected.hook("claude-code", payload=HOOK | WRITE | {"session_id": "notices"})
+            _, found = server.api(tokens["reviewer"], "GET", "approvals?status=PENDING")
+            (approval,) = (one["id"] for one in found["results"] if one["session_id"] == "notices")
+            decision = {"action": "reject", "comment": "Not there."}
+            assert server.api(tokens["reviewer"], "POST", f"approvals/{approval}/decide", decision)[0] == 200
+            notice, message = (json.loads(line.stdout.readline())["params"] for _ in range(2))
+            line.stdin.close()
+        assert "Not there" in notice["data"]
+        assert message == {"content": notice["data"], "meta": {"approval": approval}}
 
     def test_many_calls_at_once_are_each_answered(self, connected):
         found = bridge(connected, hello(), *(said(number, "tools/list") for number in range(1, 30)))

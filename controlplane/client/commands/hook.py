@@ -17,6 +17,7 @@ from controlplane.client.call_context import (
     resolve_links,
 )
 from controlplane.client.connection import (
+    ASK_MARK,
     PROGRAM,
     ControlPlaneError,
     NotConnectedError,
@@ -142,6 +143,8 @@ def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tup
     payload["icp"] = describe_call(agent, payload, connection, seconds, has_run=not is_before)
     url = f"{connection['url']}/hooks/{agent}/{event}"
     answer, decision = post(url, connection["token"], render_json(payload).encode(), seconds)
+    if decision == "ask":
+        mark_ask()
     if event in SESSION_STARTS:
         answer = warn_of_contradiction(agent, connection, answer)
     if TERMS_KEY in answer:
@@ -193,6 +196,15 @@ def warn_of_contradiction(agent: str, connection: dict[str, Any], answer: dict[s
         return answer
     sys.stderr.write(f"icp: {problem}\n")
     return {**answer, "systemMessage": problem} if agent in MESSAGE_CLIENTS else answer
+
+
+def mark_ask() -> None:
+    """Let the client's MCP server know that there is a decision to wait for."""
+    try:
+        os.close(os.open(ASK_MARK, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        os.utime(ASK_MARK)
+    except OSError:
+        pass  # then the next hook tells of it
 
 
 def load_program() -> Any:

@@ -12,6 +12,7 @@ import sys
 
 from controlplane.client.agents import CLIENTS
 from controlplane.client.commands.hook import USER_SCOPE
+from controlplane.client.commands.mcp_notices import DecisionNotices
 from controlplane.client.commands.run_command import RUN_TOOL, describe_client, run_for_model
 from controlplane.client.connection import ControlPlaneError, NotConnectedError, find_connection
 from controlplane.client.containment_claim import read_containment
@@ -39,6 +40,7 @@ class Bridge:
         import threading
 
         self.agent, self.scope, self.version, self.output_lock = agent, scope, "", threading.Lock()
+        self.notices = DecisionNotices(self.notify)
 
     def handle_line(self, line: bytes) -> None:
         """Answer one line. Notifications and responses are ignored: the server keeps no state."""
@@ -54,15 +56,17 @@ class Bridge:
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return the `result` or the `error`; every failure becomes an error, as the client waits for one."""
-        if message["method"] == DISCOVER:
-            return error_response(NO_METHOD, "Method not found")
+        if message["method"] in OWN_ANSWERS:
+            return OWN_ANSWERS[message["method"]]
         try:
             if message["method"] == "initialize":
                 client_name = message["params"]["clientInfo"]["name"]
                 self.agent = AGENTS_BY_CLIENT_NAME.get(client_name, self.agent)
             response = self.forward(message)
             if message["method"] == "initialize" and "result" in response:
-                self.version = str(response["result"]["protocolVersion"])
+                result = response["result"]
+                self.version = str(result["protocolVersion"])
+                result["capabilities"] = self.notices.declare(result.get("capabilities") or {}, self.agent)
         except NotConnectedError as problem:
             if self.scope == USER_SCOPE:
                 return answer_unconnected(message)
@@ -88,7 +92,13 @@ class Bridge:
         return run_allowed(connection, message, response)
 
     def write_message(self, number: Any, response: dict[str, Any]) -> None:
-        line = json.dumps({"jsonrpc": "2.0", "id": number, **response}).encode() + b"\n"
+        self.write({"jsonrpc": "2.0", "id": number, **response})
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        self.write({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def write(self, message: dict[str, Any]) -> None:
+        line = json.dumps(message).encode() + b"\n"
         with self.output_lock:
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
@@ -116,6 +126,12 @@ def read_session_id() -> str:
 
 def error_response(code: int, message: str) -> dict[str, Any]:
     return {"error": {"code": code, "message": message}}
+
+
+OWN_ANSWERS = {
+    DISCOVER: error_response(NO_METHOD, "Method not found"),
+    "logging/setLevel": {"result": {}},  # notices have one level
+}
 
 
 def answer_unconnected(message: dict[str, Any]) -> dict[str, Any]:

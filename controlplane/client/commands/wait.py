@@ -48,11 +48,14 @@ def report_decision(options: argparse.Namespace) -> int:
     return 0 if approval["status"] == "APPROVED" else 1
 
 
-def await_decision(connection: dict[str, Any], approval_id: str) -> dict[str, Any]:
-    """Return the approval once it is decided or over. Raise ControlPlaneError where it cannot be told."""
+def await_decision(connection: dict[str, Any], approval_id: str, more: str = "") -> dict[str, Any]:
+    """Return the approval once it is decided or over. Raise ControlPlaneError where it cannot be told.
+
+    `more` are further parameters of the request.
+    """
     from urllib.parse import quote
 
-    path, failures = f"approvals/{quote(approval_id, safe='')}?wait_seconds={HOLD_SECONDS}", 0
+    path, failures = f"approvals/{quote(approval_id, safe='')}?wait_seconds={HOLD_SECONDS}{more}", 0
     while True:
         try:
             approval = request_json(connection, "GET", path)

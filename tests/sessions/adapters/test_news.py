@@ -110,6 +110,12 @@ def test_what_the_agent_has_read_itself_is_no_news(agent, reviewer, asked):
     assert ask(agent, write("src/auth/other.ts")) == {}
 
 
+def test_what_a_client_may_not_show_stays_news(agent, reviewer, asked):
+    decide(reviewer, asked)
+    assert agent.get(f"approvals/{asked.public_id}?notice=true").json()["status"] == "APPROVED"
+    assert "additionalContext" in ask(agent, write("src/auth/other.ts"))
+
+
 def test_another_tokens_session_of_that_name_hears_nothing(acme, agent, reviewer, asked):
     decide(reviewer, asked)
     stranger = builders.speaker(acme)
