@@ -140,6 +140,7 @@ class RewriteAnswer(Body):
     altered = ChangedAnswer(help_text="The same id says something else now.")
     removed = ChangedAnswer(help_text="Stored, but gone from the file.")
     reordered = ChangedAnswer(help_text="Standing before what they stood behind.")
+    inserted = ChangedAnswer(help_text="New, and standing before records that were there.")
 
 
 class TraceReport(Body):
@@ -148,6 +149,9 @@ class TraceReport(Body):
     duplicates = IntField(help_text="Entries that are there already, with the same content.")
     errors = RemarkAnswer(many=True)  # type: ignore[assignment]  # the metaclass takes fields out
     warnings = RemarkAnswer(many=True)
+    warning_count = IntField(help_text="Of all warnings; the list ends at 1,000.")
+    absent_revisions = IntField(help_text="Entries of a repository whose commit is not in it.")
+    left_out = IntField(help_text="Records of a repository that could not be read; each has a warning.")
     foreign_chain = ForeignChainAnswer(allow_null=True, help_text="A hash chain of another tool.")
     rewrite = RewriteAnswer(allow_null=True, help_text="The file's past differs from what is stored.")
 

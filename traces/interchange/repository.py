@@ -1,4 +1,4 @@
-"""Read the traces of a git repository on disk: its `.agent-trace/` directory and the notes of its commits.
+"""Read the traces of a git repository on disk: its `.agent-trace/` directories and the notes of its commits.
 
 Everything read here was written by others: links are never followed, and git runs without the repository's
 hooks or programs, only to list and read objects, or to write notes when asked to.
@@ -12,15 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from traces.entries.deduplicate import SubmittedEntry, validate_fields
 from traces.errors import RepositoryError
 from traces.interchange.export import encode_json_line
 from traces.interchange.formats import git_ai
 from traces.interchange.formats.agent_trace import to_record
-from traces.interchange.formats.json_lines import MAX_LINE_LENGTH
-from traces.interchange.imports.prepare import read_entries
+from traces.interchange.imports.prepare import ReadFunction, read_entries
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
 from traces.ledger.append import read_body
@@ -32,6 +30,9 @@ TRACE_DIRECTORY = ".agent-trace"
 NOTES_REF = "refs/notes/agent-trace"
 GIT_AI_NOTES_REF = "refs/notes/ai"
 SUFFIXES = (".json", ".jsonl")
+SIDECARS = frozenset({"prompts.jsonl", "ui-hooks.jsonl"})  # logs that stand beside traces
+UNSEARCHED = frozenset({".git", "node_modules", ".venv"})
+MAX_NOTE = 64 * 1024 * 1024
 COMMITTER_OPTIONS = (
     "-c",
     "user.name=Intent Control Plane",
@@ -81,33 +82,68 @@ class Repository:
         for blob, commit in sorted(zip(words[::2], words[1::2], strict=True), key=lambda pair: pair[1]):
             yield commit, self.run_git("cat-file", "blob", blob)
 
-    def get_commit_time(self, commit: str) -> str:
-        """Return RFC 3339. Raises RepositoryError for anything but a commit of this repository."""
-        return self.run_git("show", "-s", "--format=%cI", f"{commit}^{{commit}}").decode().strip()
+    def find_commit_time(self, commit: str) -> str | None:
+        """Return RFC 3339; None for a commit that is not there: squashed, rebased, or not fetched."""
+        try:
+            return self.run_git("show", "-s", "--format=%cI", f"{commit}^{{commit}}").decode().strip()
+        except RepositoryError:
+            return None
+
+    def is_bare(self) -> bool:
+        return self.run_git("rev-parse", "--is-bare-repository").strip() == b"true"
+
+    def list_committed_files(self) -> Iterator[tuple[str, str]]:
+        """Yield (path, blob) of the regular files of HEAD; none before the first commit."""
+        if not self.run_git("for-each-ref", "--count=1"):
+            return
+        for line in self.run_git("ls-tree", "-r", "-z", "HEAD").split(b"\0"):
+            details, _, path = line.partition(b"\t")
+            if details.startswith(b"100"):
+                yield path.decode("utf-8", "replace"), details.split()[2].decode()
 
 
-def read_trace_directory(
+def read_trace_directories(
     repository: Repository, report: ImportReport, *, lenient: bool
 ) -> Iterator[SubmittedEntry]:
-    """Yield the entries of all JSON files below `.agent-trace/`, by path."""
-    root = repository.path / TRACE_DIRECTORY
-    for directory, subdirectories, files in os.walk(root, followlinks=False):
-        subdirectories.sort()
+    """Yield the entries of the JSON files below each `.agent-trace/`, of a bare repository those in HEAD."""
+    files = _list_committed_traces(repository) if repository.is_bare() else _list_trace_files(repository)
+    for name, read in files:
+        file_report = ImportReport()
+        if Path(name).name in SIDECARS:
+            file_report.warn(Remark("SIDECAR_LEFT_OUT", "Skipped: a log of prompts or pages, no traces."))
+        else:
+            yield from read_entries(read, lenient or name.endswith(".json"), file_report)
+        _merge_report(file_report, report, name)
+
+
+def _list_trace_files(repository: Repository) -> Iterator[tuple[str, ReadFunction]]:
+    """Yield (name, how to read it) of the files in the worktree, by path."""
+    for directory, subdirectories, files in os.walk(repository.path, followlinks=False):
+        subdirectories[:] = sorted(set(subdirectories) - UNSEARCHED)
         for name in sorted(files):
-            file = Path(directory) / name
-            if file.suffix in SUFFIXES and file.is_file() and not file.is_symlink():
-                file_report = ImportReport()
-                with file.open("rb") as stream:
-                    yield from read_entries(stream.read, lenient or file.suffix == ".json", file_report)
-                _merge_report(file_report, report, str(file.relative_to(repository.path)))
+            file = (Path(directory) / name).relative_to(repository.path)
+            path = repository.path / file
+            if _is_trace_file(file) and path.is_file() and not path.is_symlink():
+                with path.open("rb") as stream:
+                    yield str(file), stream.read
+
+
+def _list_committed_traces(repository: Repository) -> Iterator[tuple[str, ReadFunction]]:
+    for name, blob in repository.list_committed_files():
+        if _is_trace_file(Path(name)):
+            yield name, _make_reader(repository.run_git("cat-file", "blob", blob))
+
+
+def _is_trace_file(file: Path) -> bool:
+    return file.suffix in SUFFIXES and TRACE_DIRECTORY in file.parts[:-1]
 
 
 def read_note_entries(repository: Repository, ref: str, report: ImportReport) -> Iterator[SubmittedEntry]:
     """Yield the entries of a ref's notes, git-ai's or Agent Trace records. Unreadable notes are warnings."""
     for commit, note in repository.read_notes(ref):
         note_report = ImportReport()
-        if len(note) > MAX_LINE_LENGTH:
-            note_report.warn(Remark("LINE_TOO_LONG", "Skipped a note larger than 1 MiB."))
+        if len(note) > MAX_NOTE:
+            note_report.leave_out(Remark("NOTE_TOO_LARGE", "Skipped a note larger than 64 MiB."))
         elif note.lstrip().startswith((b"{", b"[")):
             yield from (
                 _with_revision(commit, entry) for entry in read_entries(_make_reader(note), True, note_report)
@@ -176,20 +212,22 @@ def _with_revision(commit: str, entry: SubmittedEntry) -> SubmittedEntry:
 def _read_authorship_log(
     repository: Repository, commit: str, note: bytes, report: ImportReport
 ) -> Iterator[SubmittedEntry]:
+    committed_at = repository.find_commit_time(commit)
     try:
-        entry = SubmittedEntry(git_ai.to_entry(note.decode(), commit, repository.get_commit_time(commit)))
+        entry = SubmittedEntry(git_ai.to_entry(note.decode(), commit, committed_at))
         canonical_json.check(entry.value)
-    except (ValueError, RepositoryError) as error:
-        report.warn(Remark("INVALID_NOTE", f"Skipped: {error}."))
+    except ValueError as error:
+        report.leave_out(Remark("INVALID_NOTE", f"Skipped: {error}."))
         return
     errors = validate_fields(entry)
-    for error_found in errors:
-        report.warn(Remark("INVALID_NOTE", f"Skipped: {error_found.message}."))
-    if not errors:
-        yield entry
+    if errors:
+        report.leave_out(Remark("INVALID_NOTE", f"Skipped: {errors[0].message}."))
+        return
+    report.absent_revisions += committed_at is None
+    yield entry
 
 
-def _make_reader(raw: bytes) -> Any:
+def _make_reader(raw: bytes) -> ReadFunction:
     parts = iter([raw])
     return lambda _size: next(parts, b"")
 
@@ -199,6 +237,8 @@ def _merge_report(part: ImportReport, report: ImportReport, origin: str) -> None
     for remarks, add in ((part.errors, report.error), (part.warnings, report.warn)):
         for remark in remarks:
             add(replace(remark, message=f"{origin}: {remark.message}"))
+    report.absent_revisions += part.absent_revisions
+    report.left_out += part.left_out
 
 
 def read_repository(
@@ -209,8 +249,8 @@ def read_repository(
     include_directory: bool,
     lenient: bool,
 ) -> Iterator[SubmittedEntry]:
-    """Yield everything requested: the directory, then the refs."""
+    """Yield everything requested: the directories, then the refs."""
     if include_directory:
-        yield from read_trace_directory(repository, report, lenient=lenient)
+        yield from read_trace_directories(repository, report, lenient=lenient)
     for ref in refs:
         yield from read_note_entries(repository, ref, report)

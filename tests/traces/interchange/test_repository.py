@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import subprocess
@@ -61,8 +62,8 @@ def home():
 
 @pytest.fixture
 def bring(clone, home):
-    def run(**options):
-        out = io.StringIO()
+    def run(stdout=None, **options):
+        out = stdout or io.StringIO()
         call_command(
             "import_traces", workspace=home.slug, repository=clone.path, json=True, stdout=out, **options
         )
@@ -120,7 +121,6 @@ def test_a_note_of_git_ai_says_what_it_says_and_nothing_more(bring, clone):
         ("nonsense", "no line ---"),
         ("  s_0123456789abcd 1\n---\n{}", "before the first file"),
         ("a.ts\n  s_0123456789abcd x\n---\n{}", "not a claim"),
-        ("a.ts\n  not-a-key 1\n---\n{}", "not a claim"),
         ("a.ts\n---\n[]", "must be a JSON object"),
         ("../../etc/passwd\n  s_0123456789abcd 1\n---\n{}", "relative_path"),
         ("a.ts\n  s_0123456789abcd 9-2\n---\n{}", "before start_line"),
@@ -128,7 +128,12 @@ def test_a_note_of_git_ai_says_what_it_says_and_nothing_more(bring, clone):
 )
 def test_a_note_that_cannot_be_read_is_left_out_by_name(bring, clone, note, text):
     clone.note("refs/notes/ai", note)
-    [warning] = bring()["warnings"]
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="1 parts of the repository are not in the ledger") as stopped:
+        bring(stdout=out)
+    report = json.loads(out.getvalue())
+    assert (stopped.value.returncode, report["left_out"], report["warning_count"]) == (4, 1, 1)
+    [warning] = report["warnings"]
     assert warning["type"] == "INVALID_NOTE"
     assert text in warning["message"]
     assert clone.head in warning["message"]
@@ -199,3 +204,74 @@ def test_notes_that_are_not_there_are_named(bring, clone):
     with pytest.raises(CommandError, match=r"ref refs/notes/ia does not exist; give its full name"):
         bring(ref=["refs/notes/ai", "refs/notes/ia"])
     assert bodies() == []
+
+
+def test_a_note_of_a_commit_that_is_not_there_comes_in_as_of_an_absent_revision(bring, clone):
+    """As squashing and rebasing leave it."""
+    clone.note("refs/notes/ai", NOTE)
+    gone = clone.head
+    clone.git("commit", "--quiet", "--amend", "--message", "other")
+    clone.git("reflog", "expire", "--expire=now", "--all")
+    clone.git("gc", "--quiet", "--prune=now")
+    report = bring()
+    assert (report["entries"], report["absent_revisions"], report["left_out"], report["warnings"]) == (
+        1,
+        1,
+        0,
+        [],
+    )
+    [body] = bodies()
+    assert body["vcs"] == {"type": "git", "revision_id": gone, "absent": True}
+    assert TraceRange.objects.count() == 4
+    assert bring()["duplicates"] == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("human", "HUMAN"),
+        ("Ada Lovelace", "UNKNOWN"),
+        ("ai_agent", "AI"),
+        ("0b0e8400-e29b-41d4-a716-446655440000", "AI"),
+    ],
+)
+def test_claims_of_people_and_agents_of_any_name_are_read(bring, clone, key, kind):
+    clone.note("refs/notes/ai", f"a.ts\n  {key} 1,3-5\n---\n{{}}")
+    assert bring()["warnings"] == []
+    lines = TraceRange.objects.order_by("pk").values_list("start_line", "end_line", "contributor")
+    assert list(lines) == [(1, 1, kind), (3, 5, kind)]
+
+
+def test_of_a_large_note_the_claims_come_in_and_its_digest(bring, clone):
+    note = NOTE.replace('"base_commit_sha": ""', f'"base_commit_sha": "{"x" * 2**20}"')
+    clone.note("refs/notes/ai", note)
+    assert bring()["entries"] == 1
+    [body] = bodies()
+    assert body["original"]["note_sha256"] == hashlib.sha256(note.encode()).hexdigest()
+    assert TraceFile.objects.count() == 2
+
+
+def test_a_nested_folder_is_read_and_logs_beside_traces_are_not(bring, clone):
+    folder = clone.path / "packages" / "shop" / ".agent-trace"
+    folder.mkdir(parents=True)
+    (folder / "traces.jsonl").write_text(json.dumps(record()) + "\n")
+    (folder / "prompts.jsonl").write_text('{"prompt": "x"}\n')
+    report = bring()
+    assert (report["entries"], report["valid"]) == (1, True)
+    [warning] = report["warnings"]
+    assert warning["type"] == "SIDECAR_LEFT_OUT"
+
+
+def test_of_a_bare_clone_the_folders_of_its_head_are_read(bring, clone, tmp_path, home):
+    folder = clone.path / "packages" / ".agent-trace"
+    folder.mkdir(parents=True)
+    (folder / "traces.jsonl").write_text(json.dumps(record()) + "\n")
+    (folder / "linked.jsonl").symlink_to("/etc/passwd")
+    clone.git("add", "packages")
+    clone.git("commit", "--quiet", "--message", "two")
+    bare = tmp_path / "bare.git"
+    clone.git("clone", "--quiet", "--bare", str(clone.path), str(bare))
+    out = io.StringIO()
+    call_command("import_traces", workspace=home.slug, repository=bare, json=True, stdout=out)
+    report = json.loads(out.getvalue())
+    assert (report["entries"], report["warnings"]) == (1, [])

@@ -8,12 +8,15 @@ A note has attestation lines, `---`, and a JSON object:
     ---
     {"schema_version": "authorship/3.0.0", "sessions": {"s_…": {"agent_id": {"tool", "id", "model"}}}, …}
 
-Ranges, sessions and models come from the note, the time from the commit. A note has no hashes and no mutation
-classes, so these are omitted. The complete note is stored under `original`.
+Ranges, sessions and models come from the note, the time from the commit; a commit that is not in the
+repository (squashed, rebased) has none, and its entry says `"absent": true`. A note has no hashes and no
+mutation classes, so these are omitted. The complete note is stored under `original`, of a large one its
+SHA-256.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,7 +27,10 @@ from traces.ledger import canonical_json
 
 FORMAT = "git-ai"
 DIVIDER = "\n---\n"
-_CLAIM_KEY = re.compile(r"(?:[st]_|h_)?[0-9a-f]{6,64}(?:::t_[0-9a-f]{6,64})?")
+UNKNOWN_TIME = "1970-01-01T00:00:00Z"
+MAX_ORIGINAL = 256 * 1024  # characters of a note that is stored with its entry
+_AGENT_KEY = re.compile(r"(?:[st]_)?[0-9a-f-]{6,64}(?:::t_[0-9a-f]{6,64})?|ai\b.*|ai_.*", re.IGNORECASE)
+_PERSON_KEY = re.compile(r"h_[0-9a-f]{6,64}|human", re.IGNORECASE)
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 Object = dict[str, Any]
@@ -36,8 +42,8 @@ class _AttestedFile:
     claims: list[tuple[str, list[Object]]] = field(default_factory=list)
 
 
-def to_entry(note: str, commit: str, committed_at: str) -> Object:
-    """Convert a note. Raises ValueError with what is wrong with it."""
+def to_entry(note: str, commit: str, committed_at: str | None) -> Object:
+    """Convert a note; `committed_at` is None for a commit that is not there. Raises ValueError."""
     attestation, divider, metadata_text = f"\n{note}".partition(DIVIDER)
     if not divider:
         raise ValueError("there is no line --- between attestation and metadata")
@@ -45,9 +51,9 @@ def to_entry(note: str, commit: str, committed_at: str) -> Object:
     if not isinstance(metadata, dict):
         raise ValueError("its metadata must be a JSON object")  # noqa: TRY004 - the note is wrong, not a type
     return {
-        "id": f"{FORMAT}-{commit}",
-        "timestamp": committed_at,
-        "vcs": {"type": "git", "revision_id": commit},
+        "id": f"{FORMAT}-{commit}" if committed_at else f"{FORMAT}-absent-{commit}",
+        "timestamp": committed_at or UNKNOWN_TIME,
+        "vcs": {"type": "git", "revision_id": commit} | ({} if committed_at else {"absent": True}),
         "tool": {"name": FORMAT},
         "files": [
             {
@@ -56,8 +62,14 @@ def to_entry(note: str, commit: str, committed_at: str) -> Object:
             }
             for file in _parse_attestation(attestation)
         ],
-        "original": {"format": FORMAT, "commit": commit, "note": note},
+        "original": {"format": FORMAT, "commit": commit, **_describe_note(note)},
     }
+
+
+def _describe_note(note: str) -> Object:
+    if len(note) <= MAX_ORIGINAL:
+        return {"note": note}
+    return {"note_sha256": hashlib.sha256(note.encode()).hexdigest(), "note_characters": len(note)}
 
 
 def _parse_attestation(attestation: str) -> Iterator[_AttestedFile]:
@@ -82,9 +94,9 @@ def _unquote_path(line: str) -> str:
 
 
 def _parse_claim(line: str) -> tuple[str, list[Object]]:
-    key, _, ranges_text = line.partition(" ")
+    key, _, ranges_text = line.rpartition(" ")  # a person's name may have spaces
     matches = [_RANGE.fullmatch(item) for item in ranges_text.strip().split(",")]
-    if not _CLAIM_KEY.fullmatch(key) or not all(matches):
+    if not key.strip() or not key.isprintable() or not all(matches):
         raise ValueError(f"{line[:80]!r} is not a claim of lines")
     return key, [
         {"start_line": int(match[1]), "end_line": int(match[2] or match[1])}
@@ -96,11 +108,13 @@ def _parse_claim(line: str) -> tuple[str, list[Object]]:
 def _build_conversation(key: str, ranges: list[Object], metadata: Object) -> Object:
     """Build the conversation of a claim: an agent's session or prompt, or a person known to the note."""
     session = key.partition("::")[0]
-    if session.startswith("h_"):
+    if _PERSON_KEY.fullmatch(session) or session in _get_object(metadata, "humans"):
         return {"url": "", "contributor": {"entity_type": "HUMAN"}, "ranges": ranges}
     details = _get_object(_get_object(metadata, "sessions"), session) or _get_object(
         _get_object(metadata, "prompts"), session
     )
+    if not details and not _AGENT_KEY.fullmatch(key):
+        return {"url": "", "contributor": {"entity_type": "UNKNOWN"}, "ranges": ranges}
     agent = _get_object(details, "agent_id")
     intent = _get_object(details, "custom_attributes").get("intent_id")
     conversation = {

@@ -32,6 +32,7 @@ PATH_FIELDS = (
 )  # fmt: skip
 PATH_LIST_FIELDS = ("files", "target_files", "targetFiles", "affected_files", "affectedFiles")
 HASH_FIELDS = ("content_hash", "contentHash", "sha256", "hash", "after_hash")
+PARTIAL_HASH_FIELDS = ("partial_hash", "partialHash")  # of nobody knows how much
 SESSION_FIELDS = ("url", "session_id", "sessionId", "taskId", "task_id")
 MODEL_FIELDS = ("model_identifier", "modelIdentifier", "model_id", "modelId", "model", "actor_id")
 LINE_FIELDS = (("start_line", "end_line"), ("startLine", "endLine"), ("start", "end"))
@@ -77,6 +78,8 @@ def repair_record(record: dict[str, Any]) -> Repair:
     if not find_field_errors(record) and parse_entry(record) == parse_entry(entry):
         return Repair(record)  # the original means the same
     repair.entry = entry | {"original": record}
+    if not entry["files"] and not _is_read_only(record) and (name := _find_path_name(record)):
+        repair.add_remark("FILE_NOT_UNDERSTOOD", f"Found no file, though {name!r} may name one.")
     repair.add_remark(
         "REPAIRED", "Renamed or moved fields to build an entry; the original is stored with it."
     )
@@ -136,12 +139,29 @@ def _find_files(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the files of a record: a list of them, a list of changed ranges, or the record itself."""
     if isinstance(record.get("files"), list):
         return _to_file_dicts(record["files"])
-    if _first_text(record, ("tool",)) in READ_ONLY_TOOLS:
+    if _is_read_only(record):
         return []
     for holder in (record, *(_dict_or_empty(record.get(name)) for name in HOLDER_FIELDS)):
         if files := _find_files_in(holder):
             return files
     return []
+
+
+def _is_read_only(record: dict[str, Any]) -> bool:
+    return _first_text(record, ("tool",)) in READ_ONLY_TOOLS
+
+
+def _find_path_name(value: Any) -> str:
+    """Return the first field at any depth that is called like one of a path; "" without any."""
+    pending = [value]
+    while pending:
+        item = pending.pop(0)
+        if isinstance(item, dict):
+            found = next((name for name in (*PATH_FIELDS, *PATH_LIST_FIELDS) if item.get(name)), "")
+            if found:
+                return found
+        pending += item.values() if isinstance(item, dict) else item if isinstance(item, list) else []
+    return ""
 
 
 def _to_file_dicts(files: list[Any]) -> list[dict[str, Any]]:
@@ -175,6 +195,8 @@ def _find_files_in(record: dict[str, Any]) -> list[dict[str, Any]]:
 def _repair_file(file: dict[str, Any], record: dict[str, Any], repair: Repair) -> dict[str, Any] | None:
     value = _first_text(file, PATH_FIELDS)
     path = value.replace("\\", "/")
+    if value.startswith("\\") and not value.startswith("\\\\"):
+        path = path.removeprefix("/")  # as an editor on Windows writes what is below its folder
     if _WINDOWS_DRIVE.match(path) or path.startswith("/"):
         repair.add_remark("FILE_LEFT_OUT", f"Skipped {value!r}: the path is absolute.")
         return None
@@ -189,7 +211,7 @@ def _repair_file(file: dict[str, Any], record: dict[str, Any], repair: Repair) -
     holders = [_dict_or_empty(record.get(name)) for name in HOLDER_FIELDS]
     return {
         "relative_path": path,
-        **_find_hash(file),
+        **(_find_hash(file) or _find_lineless_hash(file)),
         "conversations": [
             _repair_conversation(conversation, [conversation, file, record, *holders], repair)
             for conversation in conversations
@@ -261,7 +283,19 @@ def _find_intent(source: dict[str, Any]) -> str:
 
 def _find_hash(source: dict[str, Any]) -> dict[str, str]:
     value = _first_text(source, HASH_FIELDS)
-    return {"content_hash": normalize_hash(value) or value} if value else {}
+    if value:
+        return {"content_hash": normalize_hash(value) or value}
+    partial = _first_text(source, PARTIAL_HASH_FIELDS).rpartition(":")[2]
+    return {"content_hash": f"partial:{partial}"} if partial else {}
+
+
+def _find_lineless_hash(file: dict[str, Any]) -> dict[str, str]:
+    """Return the hash of a range that names no lines: it is that of the file."""
+    ranges = file.get("ranges")
+    for item in [ranges] if isinstance(ranges, dict) else _dicts_in(ranges):
+        if not any(name in item for names in LINE_FIELDS for name in names):
+            return _find_hash(item)
+    return {}
 
 
 def _first_text_in(sources: Sequence[dict[str, Any]], names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 Every import records, under the name of its source, how many records the file had and a digest of them. A
 later version that starts with the same records has grown; any other was rewritten. Ids then tell which
-records were altered, removed or moved. Nothing that is stored changes.
+records were altered, removed, moved or put in between. Nothing that is stored changes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ MAX_SOURCE_LENGTH = 200
 MAX_IDS = 1000
 MAX_RECORDED_IDS = 100  # of each change, in the ledger's own record
 CHUNK_SIZE = 2000
+CHANGES = ("altered", "removed", "reordered", "inserted")
 
 
 @dataclass(slots=True)
@@ -41,24 +42,26 @@ class ChangedRecords:
 
 @dataclass(slots=True)
 class Rewrite:
-    """What changed: `altered` ids have other contents now, `removed` ids are gone from the file."""
+    """What changed: `altered` ids have other contents now, `removed` ids are gone from the file, `inserted`
+    ones are new and stand before records that were there.
+    """
 
     altered: ChangedRecords = field(default_factory=ChangedRecords)
     removed: ChangedRecords = field(default_factory=ChangedRecords)
     reordered: ChangedRecords = field(default_factory=ChangedRecords)
+    inserted: ChangedRecords = field(default_factory=ChangedRecords)
 
     def to_dict(self, limit: int = MAX_IDS) -> dict[str, Any]:
         return {
             "altered": self.altered.to_dict(limit),
             "removed": self.removed.to_dict(limit),
             "reordered": self.reordered.to_dict(limit),
+            "inserted": self.inserted.to_dict(limit),
         }
 
 
 def describe_rewrite(rewrite: dict[str, Any]) -> str:
-    counts = ", ".join(
-        f"{rewrite[change]['count']} {change}" for change in ("altered", "removed", "reordered")
-    )
+    counts = ", ".join(f"{rewrite[change]['count']} {change}" for change in CHANGES)
     return f"rewritten history: {counts}"
 
 
@@ -78,6 +81,7 @@ class RewriteDetector:
     _previous: tuple[int, str] = (0, "")
     _newest_row: int = 0
     _positions: dict[int, int] | None = None
+    _alternates: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         entries = LedgerEntry.objects.for_workspace(self.workspace_id)
@@ -124,6 +128,7 @@ class RewriteDetector:
             self._positions[hash(rival.alternate_id)] = self._positions.get(
                 hash(rival.entry_id), self.records
             )
+            self._alternates.add(hash(rival.alternate_id))
 
     def to_altered(self) -> Rewrite | None:
         return Rewrite(self.altered) if self.altered.count else None
@@ -134,7 +139,7 @@ class RewriteDetector:
             return self.to_altered()
         rewrite = Rewrite(self.altered)
         last_position = 0
-        for entry_id in self._iterate_stored_ids():
+        for entry_id in self._iterate_ids(pk__lte=self._newest_row):
             position = self._positions.get(hash(entry_id))
             if position is None:
                 rewrite.removed.add(entry_id)
@@ -142,12 +147,17 @@ class RewriteDetector:
                 rewrite.reordered.add(entry_id)
             else:
                 last_position = position
+        for entry_id in self._iterate_ids(pk__gt=self._newest_row):
+            key = hash(entry_id)
+            if key not in self._alternates and self._positions.get(key, last_position) < last_position:
+                rewrite.inserted.add(entry_id)
         return rewrite
 
-    def _iterate_stored_ids(self) -> Iterator[str]:
+    def _iterate_ids(self, **rows: int) -> Iterator[str]:
+        """Yield the ids of entries of this source in these rows."""
         entries = (
             LedgerEntry.objects.for_workspace(self.workspace_id)
             .of_kind(EntryKind.TRACE)
-            .filter(reason=self.source, pk__lte=self._newest_row)
+            .filter(reason=self.source, **rows)
         )
         return entries.order_by("pk").values_list("entry_id", flat=True).iterator(chunk_size=CHUNK_SIZE)

@@ -30,7 +30,7 @@ from traces.management.progress import Progress
 from traces.management.workspace_argument import select_workspaces
 
 COMMIT_EVERY = 20 * sealing.BATCH_SIZE  # about a second, in which nobody else can write to SQLite
-REWRITTEN = 3  # exit status
+REWRITTEN, LEFT_OUT = 3, 4  # exit status
 MAX_SHOWN = 20
 
 
@@ -38,8 +38,9 @@ class Command(BaseCommand):
     help = (
         "Import agent_trace.jsonl, Agent Trace records, or what a git repository carries of them and of "
         "git-ai. An invalid file changes nothing (exit status 1); one whose past was rewritten is "
-        "distinguished from one that has grown, and both versions are kept (exit status 3). Started again "
-        "after an interruption, it continues where it stopped."
+        "distinguished from one that has grown, and both versions are kept (exit status 3). Of a "
+        "repository, what cannot be read is counted (exit status 4). Started again after "
+        "an interruption, it continues where it stopped."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -91,6 +92,9 @@ class Command(BaseCommand):
             raise CommandError(f"{report.error_count} error(s). {consequence}.{advice}")
         if report.rewrite:
             raise CommandError(_describe_rewrite(options), returncode=REWRITTEN)
+        if report.left_out:
+            message = f"{report.left_out} parts of the repository are not in the ledger: see the warnings."
+            raise CommandError(message, returncode=LEFT_OUT)
 
 
 def _import_path(name: str, options: TraceImportOptions) -> ImportReport:
@@ -159,5 +163,10 @@ def _format_report(report: ImportReport) -> list[str]:
         answer = report.rewrite.to_dict()
         lines.append(rewrite_check.describe_rewrite(answer))
         lines += [f"{sort:12}{', '.join(of['ids'][:MAX_SHOWN])}" for sort, of in answer.items() if of["ids"]]
+    hidden = report.warning_count - len(report.warnings)
+    if hidden:
+        lines.append(f"{hidden} more warnings.")
+    if report.absent_revisions:
+        lines.append(f"{report.absent_revisions} of a revision that is not in the repository.")
     lines.append(f"{report.entries} new, {report.duplicates} known before.")
     return lines

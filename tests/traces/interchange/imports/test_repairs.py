@@ -37,6 +37,10 @@ pytestmark = pytest.mark.django_db
         ({"payload": {"target_files": ["a.js"]}, "intent_id": "INT-1"}, [("a.js", "INT-1", "")]),
         ({"files": [{"relative_file_path": "src\\a.js"}]}, [("src/a.js", "", "")]),
         ({"tool": "read_file", "ranges": {"file": "b.py"}}, []),
+        ({"files": [{"relative_file_path": "\\Shop\\src\\a.js", "partial_hash": "ab12"}]}, [("Shop/src/a.js", "", "partial:ab12")]),
+        ({"files": [{"relative_path": "\\\\server\\a.js"}]}, []),
+        ({"files": [{"path": "a.js", "ranges": [{"content_hash": "sha256:cc"}]}]}, [("a.js", "", "sha256:cc")]),
+        ({"files": [{"path": "a.js", "ranges": [{"startLine": 1, "endLine": 2, "contentHash": "sha256:cc"}]}]}, [("a.js", "", "sha256:cc")]),
         ({"spec_id": "UNSPECIFIED", "files": [{"file": "a.js", "ranges": [{"start_line": 1, "end_line": -1}]}]}, [("a.js", "", "")]),
     ],
 )  # fmt: skip
@@ -92,3 +96,28 @@ def test_lines_sessions_and_models_are_found_by_their_other_names():
     (conversation,) = read_body(traces().get())["files"][0]["conversations"]
     assert (conversation["url"], conversation["contributor"]["model_identifier"]) == ("s-9", "m-1")
     assert conversation["ranges"] == [{"start_line": 2, "end_line": 4, "content_hash": "sha256:" + "a" * 64}]
+
+
+def test_a_session_and_a_model_are_found_beside_the_file():
+    record = {
+        "path": "a.js",
+        "metadata": {"session_id": "s-7"},
+        "model": "m-1",
+        "ranges": [{"start": 1, "end": 2}],
+    }
+    bring(line_of({"id": "a", "timestamp": "2026-02-21T12:00:00Z", **record}), lenient=True)
+    file = TraceFile.objects.get()
+    assert (file.session_id, file.ranges.get().model) == ("s-7", "m-1")
+
+
+@pytest.mark.parametrize(
+    ("record", "is_named"),
+    [
+        ({"change": {"where": {"filePath": "a.js"}}}, True),
+        ({"change": {"where": "a.js"}}, False),
+        ({"tool": "read_file", "change": {"filePath": "a.js"}}, False),
+    ],
+)
+def test_a_record_whose_file_was_not_understood_is_named(record, is_named):
+    report = bring(line_of({"id": "a", "timestamp": "2026-02-21T12:00:00Z", **record}), lenient=True)
+    assert ("FILE_NOT_UNDERSTOOD" in [remark.type for remark in report.warnings]) is is_named
