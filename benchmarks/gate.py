@@ -1,7 +1,7 @@
 """The gate beside a view that does nothing, in one run on one server.
 
 The bars: at least its throughput on SQLite, 0.6 of it on PostgreSQL; one caller's slowest call of a hundred
-takes at most five times the median.
+takes at most five times the median, or as many times as with the no-op view where the machine is not quiet.
 
     python benchmarks/gate.py [--seconds 4] [--quick]
 
@@ -133,6 +133,7 @@ def measure(port: int, token: str, seconds: float, rounds: int) -> dict[str, flo
         "gate_per_s": statistics.median(gate),
         "ratio": statistics.median(g / n for g, n in zip(gate, noop, strict=True)),
         "noop_p50_ms": statistics.median(single_noop) * 1000,
+        "noop_p99_ms": statistics.quantiles(single_noop, n=100)[98] * 1000,
         "gate_p50_ms": statistics.median(single_gate) * 1000,
         "gate_p99_ms": statistics.quantiles(single_gate, n=100)[98] * 1000,
     }
@@ -167,14 +168,18 @@ def main() -> None:
             figures = measure(server.port, token, seconds, rounds)
             for name in ("noop_per_s", "gate_per_s"):
                 report(f"gate/{kind}/{name}", figures[name], "requests/s")
-            for name in ("noop_p50_ms", "gate_p50_ms", "gate_p99_ms"):
+            for name in ("noop_p50_ms", "noop_p99_ms", "gate_p50_ms", "gate_p99_ms"):
                 report(f"gate/{kind}/{name}", figures[name], "ms")
             ratio = figures["ratio"]
             held &= report(
                 f"gate/{kind}/throughput_beside_noop", ratio, "ratio", f">= {bar}", holds=ratio >= bar
             )
-            tail = figures["gate_p99_ms"] / figures["gate_p50_ms"]
-            held &= report(f"gate/{kind}/p99_beside_median", tail, "ratio", "<= 5", holds=tail <= 5)
+            tail, noop_tail = (
+                figures[f"{name}_p99_ms"] / figures[f"{name}_p50_ms"] for name in ("gate", "noop")
+            )
+            limit = max(5.0, noop_tail)
+            name = f"gate/{kind}/p99_beside_median"
+            held &= report(name, tail, "ratio", f"<= {limit:.1f}", holds=tail <= limit)
             held &= flatness(
                 server, kind, "intents_10_to_1000", token, seconds, rounds, intents=1000, entries=0
             )
