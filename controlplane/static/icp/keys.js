@@ -4,7 +4,7 @@
 const ARMED_FOR = 3000;
 const ARMED_AFTER = 400; // a second press sooner than that is the same movement of the finger
 const GO_WITHIN = 1500;
-const QUIET_AFTER_PUSH = 400; // a press meant for the card that was just replaced
+const QUIET = 400; // a press meant for the card that was just replaced
 let goUntil = 0;
 let quietUntil = 0;
 
@@ -94,13 +94,17 @@ document.addEventListener("keydown", (event) => {
   if (event.repeat ? find(event.key.toLowerCase()) : handle(event.key.toLowerCase())) event.preventDefault();
 });
 
+function quiet() {
+  quietUntil = performance.now() + QUIET;
+}
+
 document.addEventListener("htmx:afterSettle", (event) => {
   const pushed = event.detail.requestConfig?.triggeringEvent?.type.startsWith("icp:");
-  if (pushed && event.target.id === "card") quietUntil = performance.now() + QUIET_AFTER_PUSH;
+  if (pushed && event.target.id === "card") quiet();
 });
 
 for (const box of document.querySelectorAll("[data-setting]")) {
   box.checked = setting(box.dataset.setting);
   box.addEventListener("change", () => localStorage.setItem(`icp-${box.dataset.setting}`, box.checked ? "on" : "off"));
 }
-export { setting };
+export { quiet, setting };

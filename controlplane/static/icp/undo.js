@@ -2,7 +2,7 @@
 // the next card opens. Leaving the page sends it at once. Without script, or with the setting off, it is sent directly.
 
 import { add } from "./toast.js";
-import { setting } from "./keys.js";
+import { quiet, setting } from "./keys.js";
 import { open } from "./queue.js";
 
 const WAIT = 5000;
@@ -23,6 +23,7 @@ function hold(form, button) {
   form.matches(":popover-open") && form.hidePopover();
   if (next) {
     row.setAttribute("data-ended", "");
+    quiet();
     open(next.href, { focus: true });
   }
 }
