@@ -133,7 +133,9 @@ def test_a_session_of_another_token_is_none_of_a_stranger(acme, at_work, run):
      ("git fetch origin; python3 -c 'import x'", "none")],
 )  # fmt: skip
 def test_no_code_runs_where_a_part_has_the_network(acme, at_work, command, network):
-    set_policy(acme, containment="all", hosts=["github.com"], effects={"fetches": "allow", "installs": "allow"})
+    set_policy(
+        acme, containment="all", hosts=["github.com"], effects={"fetches": "allow", "installs": "allow"}
+    )
     answer = at_work.gate("Bash", command=command, containment={"overlay": True, "landlock": 7})
     assert (answer["decision"], answer["containment"]["network"]) == ("allow", network)
 
