@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from controlplane.policy.decision import decide
-from controlplane.policy.model import Decision, Grant, Place, Policy, Snapshot, ToolCall, Verdict
+from controlplane.policy.model import Grant, Place, Policy, Snapshot, ToolCall, Verdict
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.rules.places import compile_places, to_place_path
-from sessions.lifecycle.contained_run import NETWORK_EFFECTS
+from sessions.lifecycle.contained_run import choose_network
 from tests.policy import gate_cases, gate_probes
 from tests.policy.builders import NOW, bash, call, no_intent, snapshot
 from tests.policy.local_filesystem import LocalFilesystem
@@ -54,13 +54,10 @@ def list_allowed(
         state = replace(attack.snapshot, policy=_merge(policy, attack.snapshot.policy), grants=grants)
         tried += 1
         decision = decide(replace(attack.call, can_contain=contains), state, NOW, attack.filesystem)
-        if decision.verdict is Verdict.ALLOW and not (decision.contained and not _has_network(decision)):
+        is_walled = decision.contained and choose_network(decision.effects) == "none"
+        if decision.verdict is Verdict.ALLOW and not is_walled:
             allowed.append(attack.name)
     return tried, allowed
-
-
-def _has_network(decision: Decision) -> bool:
-    return any(effect.effect in NETWORK_EFFECTS for effect in decision.effects)
 
 
 def load_permitted(key: str) -> frozenset[str]:

@@ -186,7 +186,8 @@ def _check_directories(
 ) -> Iterator[Violation]:
     for path in outside.list_left_in(call_targets.left_in, context):
         part = PartEffect(f"cd {path}", "", Effect.UNKNOWN, outside.STAYS_OUTSIDE)
-        yield from _check_effects(step, (part,), context)
+        # The shell that stays there is the client's own: no view of the workspace holds it.
+        yield from _check_effects(step, (part,), context, may_contain=False)
 
 
 def _check_patterns(step: int, call_targets: CallTargets, context: EvaluationContext) -> Iterator[Violation]:
@@ -301,11 +302,11 @@ def must_contain(evaluation: Evaluation, context: EvaluationContext) -> bool:
 
 
 def _check_effects(
-    step: int, effects: Iterable[PartEffect], context: EvaluationContext
+    step: int, effects: Iterable[PartEffect], context: EvaluationContext, *, may_contain: bool = True
 ) -> Iterator[Violation]:
     """Yield what nobody has permitted: first what nobody may approve, then what a person is asked about."""
     denied = effect_rules.find_refused(effects, context.snapshot)
-    if can_contain(context):
+    if may_contain and can_contain(context):
         # What the client runs over a view of the workspace is judged by what it changed.
         denied = [(part, word) for part, word in denied if word is not Permission.CONTAIN]
     for is_final in (True, False):

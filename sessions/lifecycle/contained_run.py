@@ -13,6 +13,8 @@ from sessions.models import AgentSession, ContainedRun, new_id
 MAX_SECONDS = 3600
 # Effects that reach another machine. One that policy, an intent or a person permits opens the network.
 NETWORK_EFFECTS = frozenset({Effect.FETCHES, Effect.BROWSES, Effect.INSTALLS, Effect.SENDS})
+# Effects of code that nobody has read. Beside it no part gets the network: it would have it as well.
+CODE_EFFECTS = frozenset({Effect.RUNS_PROJECT, Effect.RUNS_CODE, Effect.UNKNOWN})
 
 
 def build_run(
@@ -49,10 +51,18 @@ def build_terms(run_id: str, snapshot: Snapshot, effects: tuple[PartEffect, ...]
         "writable": list(intent.owned_scope) if intent is not None else [],
         "hidden": list_hidden_patterns(snapshot.intentignore),
         "places": [place.pattern for place in policy.places if place.access == "write"],
-        # Every part of the command is permitted by now, those that reach the network included.
-        "network": "open" if any(effect.effect in NETWORK_EFFECTS for effect in effects) else "none",
+        "network": choose_network(effects),
         "seconds": MAX_SECONDS,
     }
+
+
+def choose_network(effects: tuple[PartEffect, ...]) -> str:
+    """Return "open" where a part needs the network and no code runs beside it that could send what it reads.
+
+    Every part of the command is permitted by now, those that reach the network included.
+    """
+    found = {effect.effect for effect in effects}
+    return "open" if found & NETWORK_EFFECTS and not found & CODE_EFFECTS else "none"
 
 
 def list_hidden_patterns(intentignore: str) -> list[str]:

@@ -136,3 +136,22 @@ def test_a_session_of_another_token_is_none_of_a_stranger(acme, at_work, run):
     stranger = builders.speaker(acme)
     report(stranger, run, IN_SCOPE, status=403)
     assert stranger.post(f"runs/{run['run_id']}/land", {}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("command", "network"),
+    [("npm test", "none"), ("npm install", "open"), ("git fetch origin && npm test", "none"),
+     ("git fetch origin; python3 -c 'import x'", "none")],
+)  # fmt: skip
+def test_no_code_runs_where_a_part_has_the_network(acme, at_work, command, network):
+    set_policy(
+        acme, containment="all", hosts=["github.com"], effects={"fetches": "allow", "installs": "allow"}
+    )
+    answer = at_work.gate("Bash", command=command, containment={"overlay": True, "landlock": 7})
+    assert (answer["decision"], answer["containment"]["network"]) == ("allow", network)
+
+
+def test_a_shell_that_would_stay_outside_is_not_contained(acme, at_work):
+    set_policy(acme, effects={"unknown": "contain"})
+    answer = at_work.gate("Bash", command="cd ..", containment={"overlay": True, "landlock": 7})
+    assert answer["decision"] != "allow"
