@@ -17,8 +17,8 @@ from controlplane.client.config.install import HOOK_END
 CLIENT_DIR = Path(__file__).parents[1] / "client"
 # In the order of their imports. What a hook needs comes first: it is installed as a program of its own.
 HOOK_MODULES = (
-    "fast_json", "repository", "connection", "containment_claim", "call_context", "call_changes", "line_changes", "http_post",
-    "agents", "commands/hook",
+    "fast_json", "repository", "connection", "containment_claim", "call_context", "call_changes",
+    "line_changes", "http_post", "agents", "commands/hook",
 )  # fmt: skip
 MODULES = (
     "config/json_edit", "config/atomic_write", "config/config_files", "config/hook_entries",
