@@ -47,6 +47,21 @@ class Evidence:
         """Return the traces of a path, newest first."""
         return self.traces.get(path, [])
 
+    def list_current(self, path: str) -> list[TraceRecord]:
+        """Return the traces of a path that no later one of the same session has replaced, newest first.
+
+        Sessions may work on branches of their own, so one does not replace what another has left.
+        """
+        latest: dict[str, TraceRecord] = {}
+        current = []
+        for trace in self.traces_for(path):
+            if not (trace.content_hash or trace.deleted):
+                continue  # what it left is not known, so it replaces nothing
+            last = latest.setdefault(trace.session_id, trace)
+            if trace.imported or (trace.content_hash, trace.deleted) == (last.content_hash, last.deleted):
+                current.append(trace)
+        return current
+
     def find_decision(self, session_id: str, path: str) -> str:
         """Return the id of the decision that allowed a session to change a path; "" without one."""
         return next(

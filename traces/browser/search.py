@@ -116,10 +116,14 @@ def load_entries(ids: Sequence[int]) -> list[LedgerEntry]:
 
 @dataclass(frozen=True, slots=True)
 class PathCondition:
-    """A condition on the paths of files, and the annotations that it needs."""
+    """A condition on the paths of files, and the annotations that it needs.
+
+    `file` is looked up in any case: right after a large import its entries are not counted yet.
+    """
 
     condition: Q
     annotations: dict[str, Left]
+    file: str = ""
 
     def find_entries(self, workspace_id: int, uncounted: Sequence[int]) -> tuple[Condition, bool]:
         """Return (condition on entries with such a file, whether it scans). 2 queries."""
@@ -133,6 +137,7 @@ class PathCondition:
             TraceFile.objects.filter(entry__in=uncounted).alias(**self.annotations).filter(self.condition)
         )
         paths = {path for path, _ in rows} | set(new_files.values_list("path", flat=True).distinct())
+        paths |= {self.file} - {""}
         files = TraceFile.objects.filter(workspace_id=workspace_id, path__in=sorted(paths))
         return Q(pk__in=files.values("entry_id")), False
 
@@ -151,7 +156,7 @@ def _split(
 def _find_path(workspace_id: int, path: str, uncounted: Sequence[int]) -> list[tuple[Condition, bool]]:
     """Return (condition, whether it scans) for changes of a file or directory, and for calls that name it."""
     prefix = path.rstrip("/") + "/"
-    files = PathCondition(Q(head=prefix) | Q(path=path), {"head": Left("path", len(prefix))})
+    files = PathCondition(Q(head=prefix) | Q(path=path), {"head": Left("path", len(prefix))}, path)
     return [
         files.find_entries(workspace_id, uncounted),
         *find_matching_entries(workspace_id, TermCondition.from_path(path)),

@@ -58,8 +58,9 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
         view for one in all_intents if (view := _build_intent_view(one, path, touched.get(one.intent_id)))
     ]
     attempts = _load_attempts(workspace_id, path)
+    changes = _load_changes(request, path)
     is_on_disk = bool(now and (now["there"] or now["gone"]))
-    if not (touched or intents or attempts or is_on_disk):
+    if not (touched or intents or attempts or is_on_disk or changes["changes"]):
         raise Http404
     owners = [one for one in intents if one["pattern"]]
     context = {
@@ -72,7 +73,8 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
         "now": now,
         "attempts": attempts[:MAX_ATTEMPTS],
         "more_attempts": len(attempts) > MAX_ATTEMPTS,
-        **_load_changes(request, path),
+        "is_counting": bool(changes["changes"]) and not touched,  # right after a large import
+        **changes,
     }
     return render(request, "traces/map_file.html", context)
 

@@ -266,3 +266,19 @@ def test_a_new_name_does_not_hide_that_the_old_one_was_removed(working):
     assert found(working, moved) == {"src/auth/copy.ts": ("unexplained", "removal_not_traced")}
     trace(working, "src/auth/a.ts", None)
     assert found(working, moved) == {"src/auth/copy.ts": ("explained", "traced")}
+
+
+def test_an_old_text_that_was_put_back_by_hand_is_not_explained_by_its_own_trace(working):
+    write(working, "src/auth/a.ts", "vulnerable\n")
+    write(working, "src/auth/a.ts", "fixed\n")
+    assert found(working, changed("src/auth/a.ts", "fixed\n")) == {"src/auth/a.ts": ("explained", "traced")}
+    put_back = changed("src/auth/a.ts", "vulnerable\n")
+    assert found(working, put_back) == {"src/auth/a.ts": ("unexplained", "changed_after_trace")}
+
+
+def test_a_file_that_the_session_removed_since_is_not_explained_by_what_it_wrote_before(working):
+    write(working, "src/auth/a.ts", "one\n")
+    trace(working, "src/auth/a.ts", None)
+    assert found(working, changed("src/auth/a.ts", "one\n")) == {
+        "src/auth/a.ts": ("unexplained", "changed_after_trace")
+    }

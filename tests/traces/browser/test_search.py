@@ -130,3 +130,11 @@ def test_pages_follow_one_another_in_all_ways(past):
     assert (first.has_newer, first.has_older, second.has_newer) == (False, True, True)
     assert (back.ids, back.has_newer) == (first.ids, False)
     assert list_oldest_ids(ways, everything[5], 3) == everything[2:5][::-1]
+
+
+def test_the_changes_of_a_file_are_found_before_they_are_counted(past):
+    """As right after a large import, when not even the uncounted entries are all looked at."""
+    branches = build_branches(HOME, wanted("path=src/auth/a.ts&kind=trace"), [])
+    ids = {pk for branch in branches for pk in branch.entries.values_list("pk", flat=True)}
+    assert ids
+    assert ids == set(expected(QUERIES["path=src/auth/a.ts&kind=trace"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from intents.models import Intent
 from tests import builders
 from traces.models import LedgerEntry
 
@@ -139,3 +140,16 @@ def test_pages_cost_the_same_however_much_is_on_them(agent, ivy, django_assert_m
 )
 def test_strangers_see_nothing(client, story, max_, path):
     assert page(client, path, max_).status_code == 404
+
+
+def test_a_file_whose_entries_are_not_counted_yet_is_shown_and_the_page_says_so(
+    client, story, ivy, monkeypatch
+):
+    """As right after a large import."""
+    said = "still being counted"
+    assert said not in text(page(client, "traces/map/file/src/a.ts", ivy))
+    monkeypatch.setattr("traces.filemap.touches.MAX_UNCOUNTED", 0)
+    Intent.objects.all().delete()
+    shown = text(page(client, "traces/map/file/src/a.ts", ivy))
+    assert said in shown
+    assert "1 change" in shown
