@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.pages.trends import DAYS, HEIGHT, list_contested_files, load_decision_bars
-from controlplane.server.background import LOOPS
+from controlplane.server.background import LEADER_LOOPS
 from sessions.models import Approval
 from tests import builders
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def count_entries():
-    for name, _, task in LOOPS:
+    for name, _, task in LEADER_LOOPS:
         if name in {"seal ledgers", "count entries"}:
             task()
 

@@ -148,7 +148,7 @@ def test_queries_do_not_grow_with_what_waits(acme, asked, agent, rexs, django_as
     def costs():
         with django_assert_max_num_queries(12):
             page(rexs, LIST)
-        with django_assert_max_num_queries(32):
+        with django_assert_max_num_queries(33):
             page(rexs, card(asked))
 
     costs()

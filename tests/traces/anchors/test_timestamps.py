@@ -13,7 +13,7 @@ from controlplane.shared.http_post import PostResponse, TargetError
 from tests.builders import signed_in
 from tests.traces.anchors.test_schedule import ACTOR, fresh, grow, word
 from traces.anchors import schedule, targets
-from traces.anchors.schedule import AnchorSchedule
+from traces.anchors.schedule import send_due_heads
 from traces.anchors.timestamps import read_time
 from traces.models import AnchorKind, HeadTimestamp
 
@@ -76,7 +76,7 @@ def anchor(acme, authority):
 
 def test_a_head_is_stamped_and_openssl_verifies_what_the_bundle_brings(acme, ivy, anchor, authority):
     head = grow(acme)
-    assert AnchorSchedule().run_once() == 1
+    assert send_due_heads() == 1
     assert word(anchor) == "ok"
     grow(acme)
     answer = signed_in(ivy).get("/w/acme/traces/export?format=evidence")
@@ -92,7 +92,7 @@ def test_a_head_is_stamped_and_openssl_verifies_what_the_bundle_brings(acme, ivy
 
 def test_a_stamp_on_something_else_and_no_stamp_are_failures(acme, anchor, authority, monkeypatch):
     grow(acme)
-    AnchorSchedule().run_once()
+    send_due_heads()
     token = bytes(HeadTimestamp.objects.get().token)
     with pytest.raises(TargetError, match="something else"):
         read_time(token, b"x" * 32)

@@ -14,7 +14,7 @@ from tests.builders import signed_in, speaker
 from tests.traces.anchors.test_schedule import ACTOR, due_now, fresh, go_back_to, grow, word
 from tests.traces.ledger.test_standalone_verifier import cosign, cosigner_key
 from traces.anchors import schedule, targets
-from traces.anchors.schedule import AnchorSchedule, assess_health
+from traces.anchors.schedule import assess_health, send_due_heads
 from traces.errors import AnchorError
 from traces.ledger.checkpoints import NoteError
 from traces.ledger.log_name import log_uuid
@@ -77,7 +77,7 @@ def test_each_head_is_cosigned_with_a_proof_from_the_one_before(acme, witnesses)
     for _ in range(3):
         head = grow(acme, 5)
         due_now()
-        assert AnchorSchedule().run_once() == 1
+        assert send_due_heads() == 1
         time = find_cosigning_time(render_note(head), witnesses[0].verifier_key)
         assert time.timestamp() == SECONDS
     assert [body.split("\n")[0] for body in witnesses[0].asked] == ["old 0", "old 6", "old 11"]
@@ -88,11 +88,11 @@ def test_each_head_is_cosigned_with_a_proof_from_the_one_before(acme, witnesses)
 def test_a_witness_that_knows_more_than_we_remember_is_asked_again(acme, witnesses):
     add(acme, witnesses[0])
     grow(acme)
-    AnchorSchedule().run_once()
+    send_due_heads()
     Cosignature.objects.all().delete()
     grow(acme)
     due_now()
-    assert AnchorSchedule().run_once() == 1
+    assert send_due_heads() == 1
     assert len(witnesses[0].asked) == 3
 
 
@@ -103,7 +103,7 @@ def test_a_ledger_that_went_back_is_contradicted(acme, witnesses, settings, more
     anchor = add(acme, witnesses[0])
     old = grow(acme, 3).size
     grow(acme, 5)
-    AnchorSchedule().run_once()
+    send_due_heads()
     go_back_to(acme, old)
     settings.LEDGER_ANCHORS_FILE.unlink()  # the witness alone remembers
     Cosignature.objects.all().delete()
@@ -111,7 +111,7 @@ def test_a_ledger_that_went_back_is_contradicted(acme, witnesses, settings, more
     if more:
         grow(acme, more)
     due_now()
-    assert AnchorSchedule().run_once() == 0
+    assert send_due_heads() == 0
     assert word(anchor) == "contradicted"
     assert words in assess_health(fresh(anchor), timezone.now()).text
 
@@ -120,11 +120,11 @@ def test_the_log_serves_no_head_that_too_few_signed(acme, witnesses, settings):
     settings.WITNESS_QUORUM = 2
     first, headers = add(acme, witnesses[0]), {"Authorization": f"Bearer {speaker(acme).secret}"}
     head = grow(acme)
-    AnchorSchedule().run_once()
+    send_due_heads()
     address = f"/{log_uuid(acme.pk)}/checkpoint"
     assert Client().get(address, headers=headers).status_code == 404
     add(acme, witnesses[1])
-    AnchorSchedule().run_once()
+    send_due_heads()
     grow(acme, 7)  # not cosigned yet
     served = Client().get(address, headers=headers).content.decode()
     assert served.startswith(head.note)
@@ -136,7 +136,7 @@ def test_an_answer_that_is_no_signature_by_its_key_is_a_failure(acme, witnesses)
     anchor = add(acme, witnesses[0])
     witnesses[0].key = Ed25519PrivateKey.generate()
     grow(acme)
-    assert AnchorSchedule().run_once() == 0
+    assert send_due_heads() == 0
     assert word(anchor) == "failing"
     assert "no signature by its key" in fresh(anchor).answer
     assert not Cosignature.objects.exists()
