@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Message = dict[str, Any]
 
-REFUSED = -32000  # the code of a refusal; its message is for the model
+REFUSAL_CODE = -32000  # of a refusal; its message is for the model
 OPENINGS = ("session/new", "session/load", "session/resume", "session/fork")
 GATED = ("fs/read_text_file", "fs/write_text_file", "terminal/create")
 SETTINGS = ("session/set_mode", "session/set_config_option")
@@ -88,7 +88,7 @@ class Peer:
         self.send({"jsonrpc": "2.0", "id": number, "result": result})
 
     def refuse(self, number: Any, text: str) -> None:
-        self.send({"jsonrpc": "2.0", "id": number, "error": {"code": REFUSED, "message": text}})
+        self.send({"jsonrpc": "2.0", "id": number, "error": {"code": REFUSAL_CODE, "message": text}})
 
 
 class Proxy:

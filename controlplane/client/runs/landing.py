@@ -13,7 +13,7 @@ import stat
 from collections import namedtuple
 
 from controlplane.client.digest import sha256_hex
-from controlplane.client.runs.changes import hash_descriptor
+from controlplane.client.runs.changes import CHUNK, hash_descriptor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from controlplane.client.runs.changes import Change
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-CHUNK = 1 << 20  # bytes
 
 # `landed` and `refused` of one landing; `refused` maps a path to the reason.
 Landing = namedtuple("Landing", "landed refused")  # noqa: PYI024  importing typing takes 5 ms
