@@ -159,6 +159,26 @@ def test_files_and_terminals_are_gated_and_recorded(editor, server, tokens):
     assert len(traces["results"]) == 1
 
 
+def test_a_request_for_files_that_the_gate_does_not_know_is_refused_with_words(editor):
+    editor.answers = {"fs/delete": {}, "FS/Write_Text_File": {}, "terminal/output": {"output": "x"}}
+    answers = prompt(
+        editor,
+        ("fs/delete", {"path": "src/auth/a.ts"}),
+        ("FS/Write_Text_File", {"path": "docs/x", "content": "x"}),
+        ("terminal/output", {"terminalId": "t"}),
+    )
+    assert [answer.get("code") for answer in answers] == [-32000, -32000, None]
+    assert (
+        "'fs/delete' is a request for files or terminals that the gate does not know" in answers[0]["message"]
+    )
+    assert [message["method"] for message in editor.asked] == ["terminal/output"]
+
+
+def test_a_command_that_names_a_tool_of_ours_is_refused_like_any_other(editor):
+    assert prompt(editor, run("cat ../../etc/passwd # gate_status")) == [REJECTED]
+    assert editor.asked == []
+
+
 def test_the_mode_is_pinned(connected, server, tokens):
     editor = start(connected)
     opened = editor.open()

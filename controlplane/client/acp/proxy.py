@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 import sys
 
-from controlplane.client.acp.calls import read_file_request, read_permission_request
+from controlplane.client.acp.calls import (
+    GATED,
+    is_unknown_file_request,
+    read_file_request,
+    read_permission_request,
+)
 from controlplane.client.acp.decisions import (
     ALLOW,
     CANCELLED,
@@ -26,10 +31,14 @@ if TYPE_CHECKING:
 
     Message = dict[str, Any]
 
-REFUSED = -32000  # the code of a refusal; its message is for the model
+REFUSAL_CODE = -32000  # of a refusal; its message is for the model
 OPENINGS = ("session/new", "session/load", "session/resume", "session/fork")
-GATED = ("fs/read_text_file", "fs/write_text_file", "terminal/create")
 SETTINGS = ("session/set_mode", "session/set_config_option")
+NOT_KNOWN = (
+    "{!r} is a request for files or terminals that the gate does not know, so it was not passed on. "
+    "Next: use fs/read_text_file, fs/write_text_file or terminal/create, or tell the user to update icp.py."
+)
+MAX_METHOD = 100  # characters of a method that a refusal repeats
 NOT_SET = "This mode is not known to ask before it acts, so the gate does not let it be set."
 PERMISSION = "session/request_permission"
 OWN_OPTIONS = [
@@ -88,7 +97,7 @@ class Peer:
         self.send({"jsonrpc": "2.0", "id": number, "result": result})
 
     def refuse(self, number: Any, text: str) -> None:
-        self.send({"jsonrpc": "2.0", "id": number, "error": {"code": REFUSED, "message": text}})
+        self.send({"jsonrpc": "2.0", "id": number, "error": {"code": REFUSAL_CODE, "message": text}})
 
 
 class Proxy:
@@ -149,6 +158,9 @@ class Proxy:
             run_apart(self.guard, self.answer_permission, message, self.agent)
         elif method in GATED:
             run_apart(self.guard, self.answer_file_request, message, self.agent)
+        elif is_unknown_file_request(method):
+            if "id" in message:
+                self.agent.refuse(message["id"], NOT_KNOWN.format(str(method)[:MAX_METHOD]))
         elif method == "session/update" and self.sessions.note_update(message, self.agent):
             return
         else:

@@ -22,7 +22,7 @@ from controlplane.client.commands.contained_call import (
 from controlplane.client.connection import ControlPlaneError, find_connection, read_connections
 from controlplane.client.containment_claim import read_containment
 from controlplane.client.http_post import post
-from controlplane.client.stored_run import require_own_home, run_stored
+from controlplane.client.stored_run import NOT_STARTED, require_own_home, run_stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 RUN_TOOL = "run_command"
-ANSWER_SECONDS = 60.0
+COMMAND_SECONDS = 60.0
 MAX_OUTPUT = 100_000  # characters that a model gets of what a command printed
-REFUSED = 126  # exit status: the command was not started
 SEPARATOR = "--"
 # What a shell takes as it stands: single quotes around anything, and no sign that means something else.
 PLAIN_WORDS = re.compile(r"(?:'[^']*'|[\w@%+=:,./ -])*")
@@ -51,7 +50,7 @@ def call_tool(
     lines = {"Accept": "application/json", "X-ICP-Client": describe_client(connection), **(headers or {})}
     head = "".join(f"{key}: {text}\r\n" for key, text in lines.items())
     answer = post(
-        f"{connection['url']}/mcp", connection["token"], json.dumps(message).encode(), ANSWER_SECONDS, head
+        f"{connection['url']}/mcp", connection["token"], json.dumps(message).encode(), COMMAND_SECONDS, head
     )
     result = answer[0].get("result") or {"isError": True, "content": [answer[0].get("error") or {}]}
     content = result["content"][0]
@@ -153,4 +152,4 @@ def run_command_line(options: argparse.Namespace) -> int:
         return run_for_person(options) if options.words else run_stored(options.run_id or "")
     except ControlPlaneError as problem:
         sys.stderr.write(f"icp: Nothing was run. {problem}\n")
-        return REFUSED
+        return NOT_STARTED

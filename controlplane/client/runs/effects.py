@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 STALE = "STALE_FILE: it was changed while the command ran"
 UNFIT = "it is a special file, or its name is not text"
+TRY_AGAIN = "The next call sends it again, or `icp.py land {}`."
+REFUSED_FILE = "refused.json"  # in the held folder: what could not land and was not reported yet
+MAX_REASON = 400  # characters
 MAX_NAMED = 5  # paths in the last line
 
 
@@ -46,7 +49,7 @@ def carry_out(run: dict[str, Any], directory: str, send: Send) -> bool:
     try:
         answer = send("POST", f"runs/{run_id}/effects", read_json(f"{directory}/report.json"))
     except Exception as problem:  # noqa: BLE001  whatever it is, nothing may land
-        say(f"Nothing landed: {problem} The next call sends it again, or `icp.py land {run_id}`.")
+        say(f"Nothing landed: {problem} {TRY_AGAIN.format(run_id)}")
         return False
     changes = read_changes(directory)
     denied = {change.path: UNFIT for change in changes if not is_landable(change)}
@@ -61,6 +64,7 @@ def carry_out(run: dict[str, Any], directory: str, send: Send) -> bool:
     quiet = {row["path"] for row in read_json(f"{directory}/report.json")["files"] if row.get("ignored")}
     shown = {path: reason for path, reason in discarded.items() if path not in quiet}
     tell_result(landing.landed, waiting, {**shown, **denied, **landing.refused}, answer.get("approval"))
+    report_refused(run, landing.refused, send)
     return True
 
 
@@ -78,6 +82,8 @@ def land_run(run_id: str, send: Send) -> int:
     if os.path.isdir(unreported):
         with lock_run(unreported) as is_ours:
             return int(not is_ours) or resume_run(unreported, held, send)
+    if not send_refused(run_id, held, send):
+        return 1
     if not os.path.exists(f"{held}/changes.json"):
         remove_folder(held)
         say(f"Nothing of run {run_id} waits here.")
@@ -99,18 +105,47 @@ def land_approved(run_id: str, directory: str, send: Send) -> int:
     """Ask what may land by now, and land it. Return 0 when nothing is left to wait for."""
     answer = send("POST", f"runs/{run_id}/land", {})
     by_path = {change.path: change for change in read_changes(directory)}
-    landing = land_locked(
-        read_json(f"{directory}/run.json"), [by_path[path] for path in answer["land"] if path in by_path]
-    )
+    run = read_json(f"{directory}/run.json")
+    landing = land_locked(run, [by_path[path] for path in answer["land"] if path in by_path])
     waiting = [by_path[path] for path in answer["hold"] if path in by_path]
     discarded = {path: "it was rejected" for path in answer["discard"] if path in by_path}
     tell_result(landing.landed, waiting, {**discarded, **landing.refused}, answer.get("approval"))
+    report_refused(run, landing.refused, send)
     if waiting:
         write_changes(directory, waiting)
         return 1
     os.unlink(f"{directory}/changes.json")  # first, so that nothing of it lands again
+    if os.path.exists(f"{directory}/{REFUSED_FILE}"):
+        return 1
     remove_folder(directory)
     return 0
+
+
+def report_refused(run: dict[str, Any], refused: dict[str, str], send: Send) -> None:
+    """Report what was to land and could not: it was recorded as changed. Stored until it was answered."""
+    held = f"{STATE_DIR}/held/{run['run_id']}"
+    if refused:
+        make_folder(held)
+        write_json(f"{held}/run.json", run)
+        rows = [{"path": path, "reason": reason[:MAX_REASON]} for path, reason in refused.items()]
+        write_json(f"{held}/{REFUSED_FILE}", rows)
+        send_refused(run["run_id"], held, send)
+
+
+def send_refused(run_id: str, held: str, send: Send) -> bool:
+    """Send what could not land, if there is any left to send. Return False where nothing was answered."""
+    path = f"{held}/{REFUSED_FILE}"
+    if not os.path.exists(path):
+        return True
+    try:
+        send("POST", f"runs/{run_id}/land", {"refused": read_json(path)})
+    except Exception as problem:  # noqa: BLE001  whatever it is, the record has to be put right
+        say(f"What could not land is still recorded as changed: {problem} {TRY_AGAIN.format(run_id)}")
+        return False
+    os.unlink(path)
+    if not os.path.exists(f"{held}/changes.json"):
+        os.unlink(f"{held}/run.json")  # nothing waits for a person
+    return True
 
 
 def tell_result(

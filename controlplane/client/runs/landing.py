@@ -7,13 +7,14 @@ put there leads outside. Landing again what has landed changes nothing, so a run
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
 from collections import namedtuple
 
 from controlplane.client.digest import sha256_hex
-from controlplane.client.runs.changes import hash_descriptor
+from controlplane.client.runs.changes import CHUNK, hash_descriptor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from controlplane.client.runs.changes import Change
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-CHUNK = 1 << 20  # bytes
+CUT_OFF = "it was cut off while it was copied"
 
 # `landed` and `refused` of one landing; `refused` maps a path to the reason.
 Landing = namedtuple("Landing", "landed refused")  # noqa: PYI024  importing typing takes 5 ms
@@ -92,7 +93,7 @@ def _open_parent(root: int, folders: Sequence[str], *, create: bool) -> int:
     for directory in folders:
         if directory in {"", ".", ".."}:
             os.close(current)
-            raise OSError(22, "not a path of the repository")
+            raise OSError(errno.EINVAL, "not a path of the repository")
         try:
             if create:
                 with contextlib.suppress(FileExistsError):
@@ -159,18 +160,26 @@ def _copy(source: str, parent: int, name: str, mode: int) -> None:
 
 
 def _copy_data(reader: int, writer: int) -> None:
-    """Copy what is between the holes of a file: a large one may be holes for the most part."""
+    """Copy what is between the holes of a file: a large one may be holes for the most part.
+
+    Raise OSError for a file that becomes shorter meanwhile.
+    """
     size, start = os.fstat(reader).st_size, 0
     os.ftruncate(writer, size)
     while start < size:
         try:
             start = os.lseek(reader, start, os.SEEK_DATA)
-        except OSError:  # only a hole is left
-            return
+        except OSError:  # only a hole is left, or nothing at all
+            break
         end = os.lseek(reader, start, os.SEEK_HOLE)
         os.lseek(writer, start, os.SEEK_SET)
         while start < end:
-            start += os.sendfile(writer, reader, start, min(CHUNK, end - start))
+            sent = os.sendfile(writer, reader, start, min(CHUNK, end - start))
+            if sent == 0:
+                raise OSError(errno.EIO, CUT_OFF)
+            start += sent
+    if os.fstat(reader).st_size != size:
+        raise OSError(errno.EIO, CUT_OFF)
 
 
 def _remove_empty_folders(root: int, folders: Sequence[str]) -> None:

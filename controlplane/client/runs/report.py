@@ -16,18 +16,19 @@ MAX_DIFF = 64 * 1024  # characters of one file
 MAX_TEXT = 256 * 1024  # bytes of a file that is sent or compared as text
 MAX_TEXTS = 600 * 1024  # characters of all texts and diffs of a report: a request has at most 1 MiB
 GIT_SECONDS = 20
+EXECUTABLE = 0o111
 PROGRAM_FOLDERS = "/usr/local/bin:/usr/bin:/bin"  # never those of an environment that the agent may have set
 NOISE = (".git/index", ".git/index.lock", ".git/COMMIT_EDITMSG", ".git/FETCH_HEAD", ".git/ORIG_HEAD")
 
 
 def is_landable(change: Change) -> bool:
-    """Return whether a change can land at all: no special file, no name that is not text."""
+    """Return whether a change can land at all: no special file made or deleted, no name that is not text."""
     try:
         change.path.encode()
         (change.target or "").encode()
     except UnicodeEncodeError:
         return False
-    return bool(change.kind != "special")
+    return bool(change.kind != "special" and (change.before or change.after))
 
 
 def drop_noise(changes: Sequence[Change]) -> list[Change]:
@@ -88,19 +89,26 @@ def describe_changes(root: str, changes: Sequence[Change], outputs: set[str]) ->
             "path": change.path, "change": kind, "before": change.before, "after": change.after,
             "size": change.size,
         }  # fmt: skip
-        if change.kind == "mode":
-            row["mode"] = f"{change.mode:o}"
-        if change.target is not None:
-            row["target"] = change.target
+        row |= describe_flags(change)
         if change.path in outputs:
             row["ignored"] = True
-        else:
+        elif not change.stale:  # it does not land, so nobody reads what it would have been
             texts = read_texts(root, change)
             if texts is not None and len(texts["diff"]) + len(texts.get("content") or "") <= budget:
                 budget -= len(texts["diff"]) + len(texts.get("content") or "")
                 row |= texts
         files.append(row)
     return files
+
+
+def describe_flags(change: Change) -> dict[str, Any]:
+    """Return what is said of some changes only. Of new contents, only executables have a mode to tell."""
+    flags: dict[str, Any] = {"stale": True} if change.stale else {}
+    if change.target is not None:
+        flags["target"] = change.target
+    if change.kind == "mode" or change.mode & EXECUTABLE:
+        flags["mode"] = f"{change.mode:o}"
+    return flags
 
 
 def read_texts(root: str, change: Change) -> dict[str, str] | None:
@@ -113,16 +121,23 @@ def read_texts(root: str, change: Change) -> dict[str, str] | None:
     after = read_text_file(change.source) if change.source else ""
     if before is None or after is None:
         return None
+    name = change.path.replace("\n", "\\n")  # a name has one line of the diff
     lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True),
-        f"a/{change.path}" if change.before else "/dev/null",
-        f"b/{change.path}" if change.after else "/dev/null",
+        split_lines(before), split_lines(after),
+        f"a/{name}" if change.before else "/dev/null",
+        f"b/{name}" if change.after else "/dev/null",
     )  # fmt: skip
     diff = "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
     texts = {"diff": diff} if len(diff) <= MAX_DIFF else None
     return {**texts, "content": after} if texts and change.source else texts
+
+
+def split_lines(text: str) -> list[str]:
+    """Split a text after each line feed. Other signs that `splitlines` takes for an end belong to a line."""
+    *lines, rest = text.split("\n")
+    return [*(f"{line}\n" for line in lines), *([rest] if rest else [])]
 
 
 def read_text_file(path: str) -> str | None:

@@ -3,7 +3,8 @@
 runs/ID/       one run: run.json (what was allowed), upper and work of its view, hide, changes.json,
                report.json; `lock` is held by the client that works on it: free, that one was killed
 sessions/KEY/  what lasts for a session: tmp, places/N (layers of caches), outputs (files that git ignores)
-held/ID/       what waits for a person: changes.json and the files; empty while a report is not answered
+held/ID/       what waits for a person: changes.json and the files; empty while a report is not answered;
+               refused.json: what could not land, until that was answered
 """
 
 from __future__ import annotations

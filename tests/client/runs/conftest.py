@@ -30,12 +30,12 @@ import icp_runs
 def send(method, path, body):
     if os.environ.get("KILL_AT") == "report":
         os.kill(os.getpid(), 9)
-    if os.environ.get("UNREACHABLE"):
+    if os.environ.get("UNREACHABLE") in {"1", *body}:
         raise OSError("The control plane cannot be reached.")
-    with open(os.environ["REPORT"], "w") as file:
+    with open(os.environ["REPORT"] + (".refused" if "refused" in body else ""), "w") as file:
         json.dump([method, path, body], file)
     if path.endswith("/land"):
-        return json.loads(os.environ["LAND"])
+        return json.loads(os.environ.get("LAND", "{}"))
     named = [row["path"] for row in body["files"]]
     land = [path for path in named if path.startswith(("src/", ".git/"))]
     hold = [path for path in named if path.startswith("docs/")]
@@ -70,12 +70,13 @@ else:
 
 @dataclass
 class Done:
-    """An ended process, and the report that it sent."""
+    """An ended process, the report that it sent, and the files of which it said that they could not land."""
 
     status: int
     out: str
     err: str
     report: dict[str, Any] | None = None
+    refused: list[dict[str, str]] = field(default_factory=list)
 
     @property
     def changes(self) -> dict[str, str]:
@@ -147,10 +148,15 @@ class Machine:
             command, cwd=self.repository, env=self._environment() | environment, input=data, text=True,
             capture_output=True, timeout=300, check=False,
         )  # fmt: skip
-        report = self.base / "report.json"
-        sent = json.loads(report.read_text())[2] if report.exists() else None
-        report.unlink(missing_ok=True)
-        return Done(process.returncode, process.stdout, process.stderr, sent)
+        sent = [self._take_sent(name) for name in ("report.json", "report.json.refused")]
+        refused = sent[1]["refused"] if sent[1] else []
+        return Done(process.returncode, process.stdout, process.stderr, sent[0], refused)
+
+    def _take_sent(self, name: str) -> dict[str, Any] | None:
+        file = self.base / name
+        sent = json.loads(file.read_text())[2] if file.exists() else None
+        file.unlink(missing_ok=True)
+        return sent
 
     def _environment(self) -> dict[str, str]:
         return {

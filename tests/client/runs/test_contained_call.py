@@ -115,3 +115,18 @@ def test_a_run_that_was_not_stored_is_refused(connected):
     )
     assert done.returncode == 126
     assert "not known here" in done.stderr
+
+
+def test_what_could_not_land_is_told_to_the_control_plane(connected, server, tokens):
+    output, _ = ask(connected, "python3 scripts/gen.py # again")
+    connected.run(*output["updatedInput"]["command"].split())
+    approvals = server.api(tokens["reviewer"], "GET", "approvals?status=PENDING")[1]["results"]
+    (approval,) = [row for row in approvals if row["session_id"] == connected.session]
+    server.api(tokens["reviewer"], "POST", f"approvals/{approval['id']}/decide", {"action": "approve"})
+    (connected.repository / "docs").mkdir()
+    (connected.repository / "docs/made.md").write_text("mine\n")
+    _, done = ask(connected, "ls")
+    assert "docs/made.md did not land: STALE_FILE" in done.stderr
+    assert (connected.repository / "docs/made.md").read_text() == "mine\n"
+    assert "still recorded" not in done.stderr  # the control plane has answered
+    assert list((connected.home / ".local/state/icp/held").iterdir()) == []

@@ -51,7 +51,36 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(machine: Machine) -> N
     answer = {"land": ["docs/guide.md"], "hold": [], "discard": []}
     done = machine.drive("land", "b" * 32, LAND=json.dumps(answer))
     assert "docs/guide.md did not land: STALE_FILE" in done.err
+    reason = "STALE_FILE: it was changed in the meantime"
+    assert done.refused == [{"path": "docs/guide.md", "reason": reason}]
     assert (machine.repository / "docs/guide.md").read_text() == "# Mine\n"
+
+
+def test_what_could_not_land_is_reported_until_it_is_answered(machine: Machine) -> None:
+    run_id = "b" * 32
+    machine.run("echo more >>docs/guide.md", run_id=run_id)
+    (machine.repository / "docs/guide.md").write_text("# Mine\n")
+    answer = json.dumps({"land": ["docs/guide.md"], "hold": [], "discard": []})
+    for _ in range(2):
+        done = machine.drive("land", run_id, LAND=answer, UNREACHABLE="refused")
+        assert done.status == 1
+        assert "could not land is still recorded as changed: The control plane cannot be reached" in done.err
+        assert machine.drive("waiting").out.split() == [run_id]
+    done = machine.drive("land", run_id)
+    assert done.status == 0
+    assert [row["path"] for row in done.refused] == ["docs/guide.md"]
+    assert machine.drive("waiting").out.split() == []
+
+
+def test_what_was_to_land_at_once_and_could_not_is_reported(machine: Machine) -> None:
+    run_id = "c" * 32
+    data = json.dumps(machine.allow("echo theirs >src/app.py; echo 1 >src/new", run_id))
+    machine.drive("run", run_id, data=data, UNREACHABLE="1")
+    (machine.repository / "src/app.py").write_text("print('mine')\n")
+    done = machine.drive("land", run_id)
+    assert [row["path"] for row in done.refused] == ["src/app.py"]
+    assert (machine.repository / "src/new").exists()
+    assert machine.drive("waiting").out.split() == []
 
 
 def test_a_file_that_changes_during_the_run_is_not_overwritten(machine: Machine) -> None:
