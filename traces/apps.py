@@ -14,5 +14,6 @@ class TracesConfig(AppConfig):
 
         register_projection("traces.verification.trace_rows.TraceRowsCheck")
         register_projection("traces.verification.subject_rows.build_subjects_check")
+        register_projection("traces.entries.excerpts.ExcerptCheck")
         before_redaction(discount_files)
         register(check_key_files)

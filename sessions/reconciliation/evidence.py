@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from controlplane.policy.model import ToolClass, Verdict
 from sessions.reconciliation.runs import RunEffect, list_run_effects
-from traces.ledger.append import read_body
+from traces.entries.excerpts import read_body_or_excerpt
 from traces.models import EntryKind, LedgerEntry, TraceFile
 
 CHUNK_SIZE = 500  # values a query: SQLite allows a limited number of parameters
@@ -33,6 +33,7 @@ class Evidence:
     """`calls` and `overrides` map (session, path) to the decision that allowed a call to change the path.
 
     A path stands for all paths below it, because a call may name a directory. `denied` maps refused paths.
+    `unreadable_sessions` have decisions of which neither the body nor an excerpt is left in the database.
     What contained runs changed is in `runs`, newest first; what landed of it counts as a call on that path.
     """
 
@@ -42,6 +43,7 @@ class Evidence:
     denied: dict[str, dict[str, str]] = field(default_factory=dict)
     allowed: dict[str, dict[str, str]] = field(default_factory=dict)
     runs: dict[str, list[RunEffect]] = field(default_factory=dict)
+    unreadable_sessions: set[str] = field(default_factory=set)
 
     def traces_for(self, path: str) -> list[TraceRecord]:
         """Return the traces of a path, newest first."""
@@ -132,9 +134,12 @@ def _read_traces(
 
 def _add_decisions(evidence: Evidence, decisions: QuerySet[LedgerEntry]) -> None:
     """Add decisions, which come newest first; the newest about a path wins."""
-    for entry in decisions.select_related("body").iterator(chunk_size=CHUNK_SIZE):
-        body = read_body(entry)
-        if body is None or body.get("classification") != ToolClass.DESTRUCTIVE.value:
+    for entry in decisions.select_related("body", "excerpt").iterator(chunk_size=CHUNK_SIZE):
+        body = read_body_or_excerpt(entry)
+        if body is None:
+            evidence.unreadable_sessions.add(entry.session_id)
+            continue
+        if body.get("classification") != ToolClass.DESTRUCTIVE.value:
             continue
         reference = {
             "decision_id": entry.entry_id,

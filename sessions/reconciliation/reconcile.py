@@ -8,77 +8,25 @@ Scopes, `.intentignore` and protected paths count as they are now.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from controlplane.models import Workspace
-from controlplane.policy.model import Reason, Snapshot, Target
-from controlplane.policy.paths.filesystem import UnknownFilesystem
-from controlplane.policy.rules.path_rules import compile_rules, find_write_objection
 from intents.models import Intent
-from intents.rules.ignore_files import list_ignore_texts
-from sessions.core_values import load_policy, to_core_intent
+from sessions.reconciliation.current_rules import CurrentRules
+from sessions.reconciliation.diff import EXECUTABLE_MODE, LINK_MODE, DiffEntry, DiffRange
 from sessions.reconciliation.evidence import Evidence, TraceRecord, gather_evidence
 from sessions.reconciliation.runs import RunEffect
 from traces.entry_schema import to_canonical_path
 
 MAX_FILES = 10_000
-LINK_MODE, EXECUTABLE_MODE = "120000", "100755"  # as git writes them
 EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE = "explained", "unexplained", "out_of_scope"
 OUTCOMES = (EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE)
-OBJECTION_TEXTS: Mapping[Reason, str] = {
-    Reason.NOT_IN_SCOPE: "It is outside the scope of {intent}.",
-    Reason.EMPTY_SCOPE: "The scope of {intent} is empty.",
-    Reason.PROTECTED_PATH: "It is a protected path that {intent} does not name.",
-    Reason.INTENTIGNORE: "It is ignored by .intentignore.",
-}
-_NO_FILESYSTEM = UnknownFilesystem()
-
-
-@dataclass(frozen=True, slots=True)
-class DiffEntry:
-    """One file of `git diff --raw`. `content_hash` is None where it has no content now (deleted, submodule).
-
-    `readable` is False for a name that is not UTF-8, which cannot be compared with anything. The modes are
-    empty where the client does not send them.
-    """
-
-    path: str
-    status: str = "M"
-    content_hash: str | None = None
-    old_path: str = ""
-    mode_only: bool = False
-    readable: bool = True
-    old_mode: str = ""
-    new_mode: str = ""
-
-    @property
-    def is_type_changed(self) -> bool:
-        """Whether it is a symbolic link now or was one: no trace of a text makes that."""
-        return LINK_MODE in {self.old_mode, self.new_mode} and self.content_hash is not None
-
-    @property
-    def is_mode_changed(self) -> bool:
-        """Whether it can be executed now and could not before, or the other way round."""
-        return self.mode_only or (self.new_mode != "" and self._is_executable() != self._was_executable())
-
-    def _is_executable(self) -> bool:
-        return self.new_mode == EXECUTABLE_MODE
-
-    def _was_executable(self) -> bool:
-        return self.old_mode == EXECUTABLE_MODE and self.content_hash is not None
-
-
-@dataclass(frozen=True, slots=True)
-class DiffRange:
-    """Two commits and the files between them. With a session or an intent, only its traces count."""
-
-    base: str
-    head: str
-    files: tuple[DiffEntry, ...]
-    session_id: str = ""
-    intent_id: str = ""
+DECISION_ARCHIVED = (
+    "A trace records this content, but decisions of its session are in an archive or were redacted, and what "
+    "they allowed cannot be read. Bring the archive back, and release it again: then it can."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,44 +45,6 @@ class Finding:
 
     def as_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) or None for name in self.__slots__}
-
-
-@dataclass(slots=True)
-class CurrentRules:
-    """The rules of all intents as they are now, compiled once for each intent."""
-
-    workspace: Workspace
-    intents: Mapping[str, Intent]
-    _cache: dict[tuple[str, str], tuple[str, str] | None] = field(default_factory=dict)
-
-    def find_objection(self, file: DiffEntry, intent_id: str) -> tuple[str, str] | None:
-        """Return (reason, text) if an intent may not change a file, under its old name too; else None."""
-        names = (file.path, file.old_path) if file.old_path and file.status == "R" else (file.path,)
-        return next((found for name in names if (found := self._find_cached(name, intent_id))), None)
-
-    def _find_cached(self, path: str, intent_id: str) -> tuple[str, str] | None:
-        key = (path, intent_id)
-        if key not in self._cache:
-            self._cache[key] = self._compute_objection(path, intent_id)
-        return self._cache[key]
-
-    def _compute_objection(self, path: str, intent_id: str) -> tuple[str, str] | None:
-        if not intent_id:
-            return "no_intent", "It was changed under no intent."
-        intent = self.intents.get(intent_id)
-        if intent is None:
-            return "intent_gone", f"{intent_id} is not in the registry."
-        snapshot = Snapshot(
-            policy=load_policy(self.workspace),
-            intent=to_core_intent(intent),
-            intentignore=self.workspace.intentignore,
-            ignore_files=list_ignore_texts(self.workspace.local_root),
-        )
-        objections = find_write_objection(Target(path), compile_rules(snapshot), _NO_FILESYSTEM)
-        if objections is None:
-            return None
-        reason = objections[0][1]
-        return reason.value, OBJECTION_TEXTS[reason].format(intent=intent_id)
 
 
 def reconcile(workspace: Workspace, diff: DiffRange) -> dict[str, Any]:
@@ -288,7 +198,10 @@ def _classify_ungoverned(
         live_traces = [one for one in traces if not one.imported]
         reason = "traced_without_decision" if live_traces else "imported_trace"
         text = "A trace records this content, but the gate allowed no call of its session on this path."
-        return replace(_with_trace(finding, (live_traces or traces)[0]), reason=reason, text=text)
+        trace = (live_traces or traces)[0]
+        if live_traces and trace.session_id in evidence.unreadable_sessions:
+            reason, text = "decision_archived", DECISION_ARCHIVED
+        return replace(_with_trace(finding, trace), reason=reason, text=text)
     newest = next(iter(evidence.traces_for(file.path)), None)
     if newest is not None:
         text = "It was changed after it was traced: by hand, by a formatter or by an ungoverned tool."

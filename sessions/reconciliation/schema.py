@@ -6,7 +6,8 @@ from rest_framework import serializers as s
 
 from controlplane.api.fields import BoolField, IntField, StrField
 from sessions.api_schema import Body
-from sessions.reconciliation.reconcile import MAX_FILES, OUTCOMES, DiffEntry, DiffRange
+from sessions.reconciliation.diff import DiffEntry, DiffRange
+from sessions.reconciliation.reconcile import MAX_FILES, OUTCOMES
 from traces.api.schema import AnswerProof
 
 HASH = r"^sha256:[0-9a-f]{64}$"

@@ -27,6 +27,7 @@ from traces.archives.archive_format import (
     publish_draft,
     write_archive,
 )
+from traces.entries.excerpts import save_excerpts
 from traces.ledger import proofs
 from traces.ledger.append import NewEntry, append
 from traces.ledger.archive_seal import ArchiveSeal
@@ -317,7 +318,9 @@ def _release_tile(archive: LedgerArchive, at: int) -> int:
     with transaction.atomic():
         # Concurrent releases queue here; without the lock their deletions could deadlock.
         LedgerArchive.objects.select_for_update().get(pk=archive.pk)
-        deleted, _ = _releasable_bodies(archive, at, end).delete()
+        released = _releasable_bodies(archive, at, end)
+        save_excerpts(LedgerEntry.objects.filter(body__in=released).with_body())
+        deleted, _ = released.delete()
     return deleted
 
 

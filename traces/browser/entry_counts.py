@@ -22,13 +22,13 @@ from traces.counts.counters import (
     MONTH,
     CountedEntry,
     CountedValues,
+    is_counting,
     load_counted_entries,
 )
 from traces.models import EntryCount, EntryKind, LedgerEntry, TraceFile
 
 MAX_COUNTED = 5_000
 MAX_SCANNED = 20_000  # entries that are scanned one by one
-MAX_UNCOUNTED = 10_000  # normally few entries wait to be counted; more only just after an import
 MIN_BARS, MAX_BARS = 24, 96
 MAX_FINE_HOURS = 12
 BUCKET_SECONDS = (60, 300, 900, HOUR, 6 * HOUR, DAY, 7 * DAY, 28 * DAY, 364 * DAY)
@@ -142,7 +142,7 @@ def find_series(kind: str, outcome: str) -> str:
 def _count_from_sums(workspace_id: int, filters: EntryFilters, uncounted: Sequence[int]) -> EntryCounts:
     new_entries = [counting for counting in load_counted_entries(uncounted) if matches(filters, counting)]
     result = _summarize(new_entries)
-    result.is_capped = len(uncounted) >= MAX_UNCOUNTED
+    result.is_capped = is_counting(uncounted)
     sums = EntryCount.objects.filter(
         build_value_condition(filters, VALUE_FIELDS), workspace_id=workspace_id
     ).order_by()

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from traces.browser.entry_counts import MAX_UNCOUNTED
 from traces.browser.filters import EntryFilters
 from traces.browser.search import (
     QueryBranch,
@@ -63,7 +62,7 @@ def stream_csv(branches: Sequence[QueryBranch], workspace_id: int) -> Iterator[b
 def stream_evidence(workspace_id: int, filters: EntryFilters, request: EvidenceRequest) -> Iterator[bytes]:
     """Seal, then return a zip of the matching entries, oldest first, with proofs. Raise EvidenceError."""
     seal(workspace_id)
-    branches = build_branches(workspace_id, filters, list_uncounted(workspace_id, MAX_UNCOUNTED))
+    branches = build_branches(workspace_id, filters, list_uncounted(workspace_id))
     return stream_bundle(workspace_id, request, partial(list_oldest_ids, branches))
 
 

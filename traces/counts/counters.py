@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ MONTH = 28 * DAY
 SPANS = (HOUR, DAY, MONTH)  # every entry is counted in each
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 BATCH_SIZE = 1_000
+MAX_UNCOUNTED = 10_000  # entries that a page adds itself; more wait only just after a large import
 COUNTED_COLUMNS = ("pk", "received_at", "kind", "outcome", "agent", "intent_id", "tool", "reason")
 DIRECTORY_LEVELS = 2
 MAX_FOLDER_LENGTH = 200  # characters
@@ -145,10 +146,18 @@ def _move_to_no_folder(entry: LedgerEntry) -> None:
     insert_rows(EntryCount, rows, on_conflict=ADD_ENTRIES)
 
 
-def list_uncounted(workspace_id: int, limit: int) -> list[int]:
-    """Return row ids of entries that are not counted yet, newest first, at most `limit`. 3 queries."""
+def list_uncounted(workspace_id: int, limit: int | None = None) -> list[int]:
+    """Return row ids of entries that are not counted yet, newest first, at most `limit`. 3 queries.
+
+    The limit is `MAX_UNCOUNTED` where none is given.
+    """
     leaves = Counted.objects.filter(workspace_id=workspace_id).values_list("leaves", flat=True).first() or 0
-    return list_entries_from(workspace_id, leaves, limit)
+    return list_entries_from(workspace_id, leaves, MAX_UNCOUNTED if limit is None else limit)
+
+
+def is_counting(uncounted: Sequence[int]) -> bool:
+    """Return whether more entries may wait than `list_uncounted` has listed: numbers lag behind then."""
+    return len(uncounted) >= MAX_UNCOUNTED
 
 
 def load_counted_entries(entry_ids: Iterable[int]) -> list[CountedEntry]:

@@ -17,8 +17,6 @@ from traces.entry_schema import COMPUTED_CLASS_FIELD
 from traces.models import EntryCount, EntryKind, LedgerEntry
 from traces.mutation_class import EVOLUTION_CLASS, REFACTOR
 
-MAX_UNCOUNTED = 10_000
-
 
 class ClassCheck(StrEnum):
     """The result of the check. Without one of the two classes claimed, there is nothing to compare."""
@@ -74,5 +72,5 @@ def count_class_mismatches(workspace_id: int, intent_id: str) -> int:
     """Count the changes of an intent whose claimed class differs. 5 queries, mostly on stored counts."""
     values = {"kind": EntryKind.TRACE, "intent_id": intent_id, "reason": ClassCheck.DISAGREES.value}
     counted = EntryCount.objects.filter(workspace_id=workspace_id, span=MONTH, **values)
-    uncounted = LedgerEntry.objects.filter(pk__in=list_uncounted(workspace_id, MAX_UNCOUNTED), **values)
+    uncounted = LedgerEntry.objects.filter(pk__in=list_uncounted(workspace_id), **values)
     return (counted.aggregate(sum=Sum("entries"))["sum"] or 0) + uncounted.count()

@@ -15,8 +15,6 @@ from traces.filemap.symbols import find_newest_symbols
 from traces.interchange.formats.intent_map import IntentSection
 from traces.models import FileCount, TraceFile
 
-MAX_UNCOUNTED = 10_000  # entries that are not counted yet
-
 
 class Touch(NamedTuple):
     """How often a file was changed under an intent ("" for none), and when last.
@@ -36,10 +34,13 @@ class Touch(NamedTuple):
         return EPOCH + timedelta(microseconds=self.changed_us)
 
 
-def load_touches(workspace_id: int, *, path: str | None = None) -> list[Touch]:
-    """Return every pair of file and intent with its counts, by path. 4 queries."""
+def load_touches(
+    workspace_id: int, *, path: str | None = None, uncounted: Sequence[int] | None = None
+) -> list[Touch]:
+    """Return every pair of file and intent with its counts, by path. 2 queries with `uncounted`, else 5."""
+    uncounted = list_uncounted(workspace_id) if uncounted is None else uncounted
     counted = FileCount.objects.filter(workspace_id=workspace_id)
-    uncounted_files = TraceFile.objects.filter(entry__in=list_uncounted(workspace_id, MAX_UNCOUNTED))
+    uncounted_files = TraceFile.objects.filter(entry__in=uncounted)
     if path is not None:
         # The hash serves the index, the path decides: two paths may share a hash.
         counted = counted.filter(path_hash=compute_path_hash(path), path=path)
@@ -59,9 +60,9 @@ def load_touches(workspace_id: int, *, path: str | None = None) -> list[Touch]:
     )
 
 
-def list_file_touches(workspace_id: int, path: str) -> list[Touch]:
-    """Return the intents under which a file was changed. 4 queries."""
-    return load_touches(workspace_id, path=path)
+def list_file_touches(workspace_id: int, path: str, uncounted: Sequence[int]) -> list[Touch]:
+    """Return the intents under which a file was changed. 2 queries."""
+    return load_touches(workspace_id, path=path, uncounted=uncounted)
 
 
 def build_map_sections(workspace_id: int) -> list[IntentSection]:

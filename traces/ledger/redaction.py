@@ -15,6 +15,7 @@ from controlplane.shared.masking import to_storable
 from traces.errors import RedactionError
 from traces.ledger.append import AppendedEntry, NewEntry, append, find_by_key
 from traces.models import (
+    BodyExcerpt,
     EntryKind,
     LedgerBody,
     LedgerEntry,
@@ -55,6 +56,7 @@ def redact(entry: LedgerEntry, *, reason: str, actor: str) -> AppendedEntry | No
             for forget in _forgetters:
                 forget(entry)
             LedgerBody.objects.filter(entry=entry).delete()
+            BodyExcerpt.objects.filter(entry=entry).delete()
             TraceFile.objects.filter(entry=entry).delete()
             _remove_from_index(entry)
     return appended

@@ -5,6 +5,7 @@ from traces.models.checks import LedgerCheck
 from traces.models.counts import Counted, EntryCount, FileCount
 from traces.models.ledger import (
     ARCHIVABLE_KINDS,
+    BodyExcerpt,
     Checkpoint,
     EntryKind,
     LedgerArchive,
@@ -27,6 +28,7 @@ __all__ = [
     "ARCHIVABLE_KINDS",
     "MAX_TERM_LENGTH",
     "AnchorKind",
+    "BodyExcerpt",
     "Checkpoint",
     "Cosignature",
     "Counted",

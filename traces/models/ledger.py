@@ -157,6 +157,23 @@ class LedgerBody(models.Model):
         return f"body of {self.entry_id}"
 
 
+class BodyExcerpt(models.Model):
+    """What answers about git need of a body that was released to an archive, as canonical JSON.
+
+    `note` is signed by the installation and binds it to the entry. Both are empty where there was nothing to
+    tell. Entries that were released by an earlier version have no row.
+    """
+
+    entry = models.OneToOneField(
+        LedgerEntry, primary_key=True, on_delete=models.PROTECT, related_name="excerpt"
+    )
+    excerpt = models.BinaryField(default=b"")
+    note = models.TextField(default="")
+
+    def __str__(self) -> str:
+        return f"excerpt of {self.entry_id}"
+
+
 class LedgerLeaf(models.Model):
     """An entry's position in the tree of its workspace, from 0, assigned once by the sealer."""
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from controlplane.shared.access import MemberRequest, member_page
 from traces.blame.current_lines import build_current_lines
 from traces.browser.search import load_entries
+from traces.counts.counters import is_counting, list_uncounted
 from traces.cursors import cursor_in
 from traces.entries.known_intents import KnownIntent, load_known_intents
 from traces.entries.mutation_class_check import has_class_mismatch, read_computed_class
@@ -49,7 +50,8 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
     with_history, deleted = request.GET.get("history") == "1", known_hash == ""
     now = build_current_lines(request.workspace, path, with_history=with_history, deleted=deleted)
     known_intents = load_known_intents(workspace_id)
-    touched = {touch.intent_id: touch for touch in list_file_touches(workspace_id, path)}
+    uncounted = list_uncounted(workspace_id)
+    touched = {touch.intent_id: touch for touch in list_file_touches(workspace_id, path, uncounted)}
     all_intents = [
         *known_intents.values(),
         *(KnownIntent(one) for one in sorted(touched.keys() - known_intents.keys() - {""})),
@@ -73,7 +75,7 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
         "now": now,
         "attempts": attempts[:MAX_ATTEMPTS],
         "more_attempts": len(attempts) > MAX_ATTEMPTS,
-        "is_counting": bool(changes["changes"]) and not touched,  # right after a large import
+        "is_counting": is_counting(uncounted),
         **changes,
     }
     return render(request, "traces/map_file.html", context)

@@ -16,6 +16,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from controlplane.shared.access import MemberRequest, member_page
+from traces.counts.counters import is_counting, list_uncounted
 from traces.entries.known_intents import KnownIntent, load_known_intents
 from traces.filemap.matrix import MapFile, build_map_files, is_open, list_overlaps
 from traces.filemap.search import search_files
@@ -70,7 +71,8 @@ def intent_map(request: MemberRequest) -> HttpResponse:
 
 def _build_context(request: MemberRequest, params: MapParams) -> dict[str, Any]:
     workspace_id = request.workspace.pk
-    touches = load_touches(workspace_id)
+    uncounted = list_uncounted(workspace_id)
+    touches = load_touches(workspace_id, uncounted=uncounted)
     intents = _select_columns(load_known_intents(workspace_id), touches)
     root = request.workspace.local_root
     on_disk = list(islice(walk_files(root), MAX_DISK_FILES)) if root else []
@@ -84,6 +86,7 @@ def _build_context(request: MemberRequest, params: MapParams) -> dict[str, Any]:
     owned = sum(bool(file.owners) for file in files)
     return {
         "matrix": _build_matrix(params, files, intents),
+        "is_counting": is_counting(uncounted),
         "files": len(files),
         "open_intents": sum(map(is_open, intents)),
         "owned_percent": round(100 * owned / len(files)) if files else None,

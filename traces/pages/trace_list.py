@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from controlplane.shared.access import MemberRequest, member_page
 from traces.browser.drawer import build_entry_view, find_entry
-from traces.browser.entry_counts import MAX_UNCOUNTED, EntryCounts, count_entries, refine_buckets
+from traces.browser.entry_counts import EntryCounts, count_entries, refine_buckets
 from traces.browser.export import stream_csv, stream_evidence, stream_json_lines
 from traces.browser.facets import build_facets, build_filter_tokens, build_time_ranges, list_hidden_fields
 from traces.browser.filters import EntryFilters, parse_filters
@@ -30,7 +30,7 @@ from traces.browser.search import (
     load_entries,
     load_page,
 )
-from traces.counts.counters import list_uncounted
+from traces.counts.counters import is_counting, list_uncounted
 from traces.cursors import cursor_in
 from traces.errors import EvidenceError
 from traces.evidence.bundle import EvidenceRequest
@@ -134,7 +134,7 @@ def _build_query(request: MemberRequest, *, with_counts: bool) -> ListQuery:
     """
     workspace_id = request.workspace.pk
     filters = parse_filters(request.GET, timezone.now())
-    uncounted_ids = list_uncounted(workspace_id, MAX_UNCOUNTED)
+    uncounted_ids = list_uncounted(workspace_id)
     if not with_counts:
         return ListQuery(filters, uncounted_ids, build_branches(workspace_id, filters, uncounted_ids))
     if filters.is_precounted:
@@ -165,6 +165,8 @@ def _build_list_context(
         "histogram": build_histogram(counts.buckets, filters),
         "total": counts.total,
         "capped": counts.is_capped,
+        "is_counting": is_counting(query.uncounted),
+        "path": filters.path,
         "head": _describe_head(request.workspace.pk),
         "older_url": filters.to_query_string(before=rows[-1].pk) if page.has_older and rows else None,
         "newer_url": filters.to_query_string(after=rows[0].pk) if page.has_newer and rows else None,

@@ -10,6 +10,7 @@ from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
 
+COUNTING = "still being counted"
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -146,10 +147,23 @@ def test_a_file_whose_entries_are_not_counted_yet_is_shown_and_the_page_says_so(
     client, story, ivy, monkeypatch
 ):
     """As right after a large import."""
-    said = "still being counted"
-    assert said not in text(page(client, "traces/map/file/src/a.ts", ivy))
-    monkeypatch.setattr("traces.filemap.touches.MAX_UNCOUNTED", 0)
+    assert COUNTING not in text(page(client, "traces/map/file/src/a.ts", ivy))
+    monkeypatch.setattr("traces.counts.counters.MAX_UNCOUNTED", 0)
     Intent.objects.all().delete()
     shown = text(page(client, "traces/map/file/src/a.ts", ivy))
-    assert said in shown
+    assert COUNTING in shown
     assert "1 change" in shown
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [("traces/", {}, False), ("traces/", {"path": "src"}, True), ("traces/map/", {}, True)],
+    ids=["list and facets", "directory", "map"],
+)
+def test_pages_say_that_a_large_import_is_still_being_counted(client, story, ivy, monkeypatch, shown):
+    path, query, is_by_directory = shown
+    assert COUNTING not in text(page(client, path, ivy, **query))
+    monkeypatch.setattr("traces.counts.counters.MAX_UNCOUNTED", 1)
+    said = text(page(client, path, ivy, **query))
+    assert COUNTING in said
+    assert ("do not show all of their files yet" in said) is is_by_directory

@@ -1,0 +1,52 @@
+"""The files of a range of commits, as git describes their change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LINK_MODE, EXECUTABLE_MODE = "120000", "100755"  # as git writes them
+
+
+@dataclass(frozen=True, slots=True)
+class DiffEntry:
+    """One file of `git diff --raw`. `content_hash` is None where it has no content now (deleted, submodule).
+
+    `readable` is False for a name that is not UTF-8, which cannot be compared with anything. The modes are
+    empty where the client does not send them.
+    """
+
+    path: str
+    status: str = "M"
+    content_hash: str | None = None
+    old_path: str = ""
+    mode_only: bool = False
+    readable: bool = True
+    old_mode: str = ""
+    new_mode: str = ""
+
+    @property
+    def is_type_changed(self) -> bool:
+        """Whether it is a symbolic link now or was one: no trace of a text makes that."""
+        return LINK_MODE in {self.old_mode, self.new_mode} and self.content_hash is not None
+
+    @property
+    def is_mode_changed(self) -> bool:
+        """Whether it can be executed now and could not before, or the other way round."""
+        return self.mode_only or (self.new_mode != "" and self._is_executable() != self._was_executable())
+
+    def _is_executable(self) -> bool:
+        return self.new_mode == EXECUTABLE_MODE
+
+    def _was_executable(self) -> bool:
+        return self.old_mode == EXECUTABLE_MODE and self.content_hash is not None
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRange:
+    """Two commits and the files between them. With a session or an intent, only its traces count."""
+
+    base: str
+    head: str
+    files: tuple[DiffEntry, ...]
+    session_id: str = ""
+    intent_id: str = ""
