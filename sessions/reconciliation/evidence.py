@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TypeVar
 
 from django.db.models import QuerySet
@@ -36,6 +37,7 @@ class TraceRecord:
     entry_id: str
     imported: bool
     row_id: int
+    received_at: datetime
 
 
 @dataclass(slots=True)
@@ -61,18 +63,20 @@ class Evidence:
         """Return the traces of a path, newest first."""
         return self.traces.get(path, [])
 
-    def list_current(self, path: str) -> list[TraceRecord]:
+    def list_current(self, path: str, committed_at: datetime | None = None) -> list[TraceRecord]:
         """Return the traces of a path that no later one of the same session has replaced, newest first.
 
-        Sessions may work on branches of their own, so one does not replace what another has left. A trace
-        of a call that changed nothing says what was there, and not who wrote it.
+        What was recorded after `committed_at` has not replaced anything in that commit: the session may work
+        on while an older commit is checked. Sessions may work on branches of their own, so one does not
+        replace what another has left. A call that changed nothing tells what was there, not who wrote it.
         """
         latest: dict[str, TraceRecord] = {}
         current = []
         for trace in self.traces_for(path):
             if not (trace.content_hash or trace.deleted):
                 continue  # what it left is not known, so it replaces nothing
-            last = latest.setdefault(trace.session_id, trace)
+            is_later = committed_at is not None and trace.received_at > committed_at
+            last = trace if is_later else latest.setdefault(trace.session_id, trace)
             is_newest = (trace.content_hash, trace.deleted) == (last.content_hash, last.deleted)
             if (trace.imported or is_newest) and not self.is_empty(trace):
                 current.append(trace)
@@ -176,7 +180,7 @@ def _read_traces(
         rows = rows.filter(session_id=session_id)
     if intent_id:
         rows = rows.filter(intent_id=intent_id)
-    identity = ("session_id", "intent_id", "entry__entry_id", "imported", "entry_id")
+    identity = ("session_id", "intent_id", "entry__entry_id", "imported", "entry_id", "entry__received_at")
     for row in rows.order_by("-pk").values_list("path", "content_hash", "deleted", *identity).iterator():
         yield TraceRecord(*row)
 

@@ -111,11 +111,12 @@ def _classify(file: DiffEntry, diff: DiffRange, evidence: Evidence, rules: Curre
                 text=objection[1],
                 intent_id=diff.intent_id,
             )
-    traces = [one for one in evidence.list_current(file.path) if _matches_content(one, file)]
+    traces = [
+        one for one in evidence.list_current(file.path, file.committed_at) if _matches_content(one, file)
+    ]
     if file.old_path and file.content_hash:
-        traces += [
-            one for one in evidence.list_current(file.old_path) if one.content_hash == file.content_hash
-        ]
+        current = evidence.list_current(file.old_path, file.committed_at)
+        traces += [one for one in current if one.content_hash == file.content_hash]
     governed_traces = [
         one for one in traces if not one.imported and evidence.find_decision(one.session_id, file.path)
     ]

@@ -190,6 +190,19 @@ def test_a_content_before_that_is_not_here_is_left_out(ada):
     assert "old_content_hash" not in file
 
 
+def test_each_file_says_when_it_was_committed_last(ada):
+    first = ada.commit()
+    ada.write("sp ace\n", "a")
+    ada.commit()
+    time = ada.git("log", "-1", "--format=%cI").strip()
+    ada.write("b", "b")
+    ada.commit()
+    assert between(ada, first)["sp ace\n"]["committed_at"] == time
+    both = list_changed_files(str(ada.root), empty_tree(str(ada.root)), "HEAD")
+    assert all(file["committed_at"] for file in both if file["path"] in {"b", "sp ace\n"})
+    assert "committed_at" not in list_changed_files(str(ada.root), "HEAD", first)[0]  # only taken away
+
+
 def test_too_many_files_cannot_be_told(ada, monkeypatch):
     monkeypatch.setattr(git_changes, "MAX_FILES", 1)
     first = ada.commit()

@@ -93,11 +93,30 @@ def list_changed_files(root: str, base: str, head: str) -> list[dict[str, Any]]:
     contents = hash_blobs(root, [blob for _, blob, _ in changes if blob])
     # The server says more where it knows the content before, and a partial clone may lack it.
     contents |= hash_blobs(root, [old for _, _, old in changes if old and old not in contents], optional=True)
+    times = read_commit_times(root, base, head)
     for file, blob, old in changes:
         file["content_hash"] = contents[blob] if blob else None
+        if file["readable"] and file["path"] in times:
+            file["committed_at"] = times[file["path"]]
         if old in contents:
             file["old_content_hash"] = contents[old]
     return [file for file, _, _ in changes]
+
+
+def read_commit_times(root: str, base: str, head: str) -> dict[str, str]:
+    """Return when each path was committed last in a range, by the clock of who committed it."""
+    is_tree = run_git(root, "cat-file", "-t", base).strip() == b"tree"
+    revisions = [head] if is_tree else [head, f"^{base}"]
+    arguments = ("-z", "--name-only", "--no-renames", "--format=%x01%cI")
+    times: dict[str, str] = {}
+    time = ""
+    for part in run_git(root, "log", *arguments, *revisions, "--").split(b"\0"):
+        text = part.decode("utf-8", "backslashreplace").lstrip("\n")
+        if text.startswith("\x01"):
+            time = text[1:]
+        elif text:
+            times.setdefault(text, time)
+    return times
 
 
 def parse_raw_diff(parts: list[bytes]) -> Iterator[tuple[dict[str, Any], str, str]]:
