@@ -175,7 +175,14 @@ class _Change:
         if not revision and any(edit.before for edit in parse_replacements(self._find_input())):
             return None  # an edit that cannot be undone: nothing says that it started from HEAD
         text = read_committed_text(self.session.workspace.local_root, revision, self.path)
+        if text == after and not revision and not self._is_text_in_input():
+            return None  # a command may have written and committed it
         return text if text is not None and known in {None, _hash_text(text)} else None
+
+    def _is_text_in_input(self) -> bool:
+        """Return whether the call itself names the text or the edit, so that it cannot have committed it."""
+        sent = self._find_input()
+        return bool(input_fields.get_all(sent, input_fields.CONTENT_KEYS) or parse_replacements(sent))
 
     def _list_written_texts(self) -> Iterator[str]:
         """Yield the complete texts of the session's newest calls."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 LINK_MODE, EXECUTABLE_MODE = "120000", "100755"  # as git writes them
 
@@ -10,6 +11,9 @@ LINK_MODE, EXECUTABLE_MODE = "120000", "100755"  # as git writes them
 @dataclass(frozen=True, slots=True)
 class DiffEntry:
     """One file of `git diff --raw`. `content_hash` is None where it has no content now (deleted, submodule).
+
+    `old_content_hash` is that of the content before, under its old name; None where there was none or the
+    client does not send it. `committed_at` is when the range committed it last, where the client knows.
 
     `readable` is False for a name that is not UTF-8, which cannot be compared with anything. The modes are
     empty where the client does not send them.
@@ -23,6 +27,8 @@ class DiffEntry:
     readable: bool = True
     old_mode: str = ""
     new_mode: str = ""
+    old_content_hash: str | None = None
+    committed_at: datetime | None = None
 
     @property
     def is_type_changed(self) -> bool:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
 
 from django.db.models import QuerySet
 
 from controlplane.policy.model import ToolClass, Verdict
 from sessions.reconciliation.runs import RunEffect, list_run_effects
+from sessions.reconciliation.sealed_changes import (
+    EMPTY_FILE,
+    UNKNOWN_CHANGE,
+    SealedChange,
+    load_sealed_changes,
+)
 from traces.entries.excerpts import read_body_or_excerpt
 from traces.models import EntryKind, LedgerEntry, TraceFile
 
+Value = TypeVar("Value")
 CHUNK_SIZE = 500  # values a query: SQLite allows a limited number of parameters
 MAX_TRACES_PER_PATH = 50  # traces of one path, the newest
+MAX_CHANGES = 20_000  # entries whose change is read, the newest
 MAX_DECISIONS = 20_000  # of the workspace, the newest, for paths that no trace speaks of
 
 
@@ -26,6 +36,8 @@ class TraceRecord:
     intent_id: str
     entry_id: str
     imported: bool
+    row_id: int
+    received_at: datetime
 
 
 @dataclass(slots=True)
@@ -33,6 +45,7 @@ class Evidence:
     """`calls` and `overrides` map (session, path) to the decision that allowed a call to change the path.
 
     A path stands for all paths below it, because a call may name a directory. `denied` maps refused paths.
+    `changes` are what traces seal of the change itself, by row id and path.
     `unreadable_sessions` have decisions of which neither the body nor an excerpt is left in the database.
     What contained runs changed is in `runs`, newest first; what landed of it counts as a call on that path.
     """
@@ -44,25 +57,57 @@ class Evidence:
     allowed: dict[str, dict[str, str]] = field(default_factory=dict)
     runs: dict[str, list[RunEffect]] = field(default_factory=dict)
     unreadable_sessions: set[str] = field(default_factory=set)
+    changes: dict[tuple[int, str], SealedChange] = field(default_factory=dict)
 
     def traces_for(self, path: str) -> list[TraceRecord]:
         """Return the traces of a path, newest first."""
         return self.traces.get(path, [])
 
-    def list_current(self, path: str) -> list[TraceRecord]:
+    def list_current(self, path: str, committed_at: datetime | None = None) -> list[TraceRecord]:
         """Return the traces of a path that no later one of the same session has replaced, newest first.
 
-        Sessions may work on branches of their own, so one does not replace what another has left.
+        What was recorded after `committed_at` has not replaced anything in that commit: the session may work
+        on while an older commit is checked. Sessions may work on branches of their own, so one does not
+        replace what another has left. A call that changed nothing tells what was there, not who wrote it.
         """
         latest: dict[str, TraceRecord] = {}
         current = []
         for trace in self.traces_for(path):
             if not (trace.content_hash or trace.deleted):
                 continue  # what it left is not known, so it replaces nothing
-            last = latest.setdefault(trace.session_id, trace)
-            if trace.imported or (trace.content_hash, trace.deleted) == (last.content_hash, last.deleted):
+            is_later = committed_at is not None and trace.received_at > committed_at
+            last = trace if is_later else latest.setdefault(trace.session_id, trace)
+            is_newest = (trace.content_hash, trace.deleted) == (last.content_hash, last.deleted)
+            if (trace.imported or is_newest) and not self.is_empty(trace):
                 current.append(trace)
         return current
+
+    def is_empty(self, trace: TraceRecord) -> bool:
+        """Return whether the call behind a trace wrote what was there already."""
+        change = self.changes.get((trace.row_id, trace.path), UNKNOWN_CHANGE)
+        return change.has_no_line and not trace.deleted and trace.content_hash != EMPTY_FILE
+
+    def starts_elsewhere(self, trace: TraceRecord, base_hash: str) -> bool:
+        """Return whether a trace leads back to a content that is not the base, and that no trace has left.
+
+        False wherever that is not known: no chain of traces may end in doubt.
+        """
+        traces = self.traces_for(trace.path)
+        to_visit, visited = [self._find_previous_hash(trace)], set[str]()
+        if len(traces) >= MAX_TRACES_PER_PATH:
+            return False
+        while to_visit:
+            content_hash = to_visit.pop()
+            if content_hash in {"", base_hash}:
+                return False
+            if content_hash not in visited:
+                visited.add(content_hash)
+                before = [one for one in traces if one.content_hash == content_hash]
+                to_visit += [self._find_previous_hash(one) for one in before if not self.is_empty(one)]
+        return True
+
+    def _find_previous_hash(self, trace: TraceRecord) -> str:
+        return self.changes.get((trace.row_id, trace.path), UNKNOWN_CHANGE).previous_hash
 
     def find_decision(self, session_id: str, path: str) -> str:
         """Return the id of the decision that allowed a session to change a path; "" without one."""
@@ -99,6 +144,7 @@ def gather_evidence(
             path_traces = evidence.traces.setdefault(trace.path, [])
             if len(path_traces) < MAX_TRACES_PER_PATH:
                 path_traces.append(trace)
+    _add_changes(evidence)
     decisions = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=EntryKind.DECISION)
     newest = decisions.filter(session_id=session_id) if session_id else decisions
     _add_decisions(evidence, newest.order_by("-pk")[:MAX_DECISIONS])
@@ -119,6 +165,13 @@ def _add_runs(evidence: Evidence, effects: Iterable[RunEffect]) -> None:
             evidence.overrides.setdefault((effect.session_id, effect.path), effect.decision_id)
 
 
+def _add_changes(evidence: Evidence) -> None:
+    """Add what live traces seal of their changes. 1 query for 500 entries."""
+    live = {one.row_id for found in evidence.traces.values() for one in found if not one.imported}
+    for chunk in _chunks(sorted(live, reverse=True)[:MAX_CHANGES]):
+        evidence.changes.update(load_sealed_changes(chunk))
+
+
 def _read_traces(
     workspace_id: int, paths: Sequence[str], session_id: str, intent_id: str
 ) -> Iterator[TraceRecord]:
@@ -127,8 +180,8 @@ def _read_traces(
         rows = rows.filter(session_id=session_id)
     if intent_id:
         rows = rows.filter(intent_id=intent_id)
-    names = ("path", "content_hash", "deleted", "session_id", "intent_id", "entry__entry_id", "imported")
-    for row in rows.order_by("-pk").values_list(*names).iterator():
+    identity = ("session_id", "intent_id", "entry__entry_id", "imported", "entry_id", "entry__received_at")
+    for row in rows.order_by("-pk").values_list("path", "content_hash", "deleted", *identity).iterator():
         yield TraceRecord(*row)
 
 
@@ -164,6 +217,6 @@ def _path_and_parents(path: str) -> Iterator[str]:
         path = path.rpartition("/")[0]
 
 
-def _chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
+def _chunks(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
     for at in range(0, len(values), CHUNK_SIZE):
         yield values[at : at + CHUNK_SIZE]

@@ -23,6 +23,18 @@ from traces.entry_schema import to_canonical_path
 MAX_FILES = 10_000
 EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE = "explained", "unexplained", "out_of_scope"
 OUTCOMES = (EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE)
+BESIDE_OTHERS = (
+    "A trace of a governed call ends in this content. It started from one that neither the base nor a trace "
+    "left, so some lines are of a person, a formatter, a merge or an ungoverned tool."
+)
+CHANGED_AFTER = (
+    "changed_after_trace",
+    "It was changed after it was traced: by hand, by a formatter or by an ungoverned tool.",
+)
+CHANGED_BEFORE = (
+    "changed_before_trace",
+    "It was changed before it was traced, by hand or by a tool: the call wrote what was there already.",
+)
 DECISION_ARCHIVED = (
     "A trace records this content, but decisions of its session are in an archive or were redacted, and what "
     "they allowed cannot be read. Bring the archive back, and release it again: then it can."
@@ -99,11 +111,12 @@ def _classify(file: DiffEntry, diff: DiffRange, evidence: Evidence, rules: Curre
                 text=objection[1],
                 intent_id=diff.intent_id,
             )
-    traces = [one for one in evidence.list_current(file.path) if _matches_content(one, file)]
+    traces = [
+        one for one in evidence.list_current(file.path, file.committed_at) if _matches_content(one, file)
+    ]
     if file.old_path and file.content_hash:
-        traces += [
-            one for one in evidence.list_current(file.old_path) if one.content_hash == file.content_hash
-        ]
+        current = evidence.list_current(file.old_path, file.committed_at)
+        traces += [one for one in current if one.content_hash == file.content_hash]
     governed_traces = [
         one for one in traces if not one.imported and evidence.find_decision(one.session_id, file.path)
     ]
@@ -112,10 +125,24 @@ def _classify(file: DiffEntry, diff: DiffRange, evidence: Evidence, rules: Curre
     findings = [_classify_traced(finding, one, file, evidence, rules) for one in governed_traces]
     best = next((one for one in findings if one.outcome == EXPLAINED), findings[0])
     unrecorded = _find_unrecorded_part(file, evidence)
+    if best.reason == "traced" and not unrecorded and _has_other_lines(best, file, diff, evidence):
+        return replace(best, reason="traced_beside_others", text=BESIDE_OTHERS)
     if unrecorded and (best.outcome == EXPLAINED or file.mode_only):
         reason, text = unrecorded
         return replace(_with_trace(finding, governed_traces[0]), reason=reason, text=text)
     return best
+
+
+def _has_other_lines(finding: Finding, file: DiffEntry, diff: DiffRange, evidence: Evidence) -> bool:
+    """Return whether the file held lines that neither git's base nor a trace knows when it was changed.
+
+    False where that is not known: without the content before, or where only some traces count.
+    """
+    base = file.old_content_hash or ("none" if file.status == "A" else "")
+    if not base or file.status in {"R", "C"} or diff.session_id or diff.intent_id:
+        return False
+    traces = evidence.traces_for(file.path)
+    return any(one.entry_id == finding.entry_id and evidence.starts_elsewhere(one, base) for one in traces)
 
 
 def _find_unrecorded_part(file: DiffEntry, evidence: Evidence) -> tuple[str, str] | None:
@@ -204,8 +231,9 @@ def _classify_ungoverned(
         return replace(_with_trace(finding, trace), reason=reason, text=text)
     newest = next(iter(evidence.traces_for(file.path)), None)
     if newest is not None:
-        text = "It was changed after it was traced: by hand, by a formatter or by an ungoverned tool."
-        return replace(_with_trace(finding, newest), reason="changed_after_trace", text=text)
+        is_before = _matches_content(newest, file) and evidence.is_empty(newest)
+        reason, text = CHANGED_BEFORE if is_before else CHANGED_AFTER
+        return replace(_with_trace(finding, newest), reason=reason, text=text)
     denied = evidence.denied.get(file.path)
     if denied is not None:
         text = "The gate denied a call on this path, yet it changed."

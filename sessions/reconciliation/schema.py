@@ -20,6 +20,14 @@ class ChangedFileBody(Body):
     content_hash = s.RegexField(
         HASH, required=False, allow_null=True, help_text="Of the content now; null for a deleted file."
     )
+    old_content_hash = s.RegexField(
+        HASH, required=False, allow_null=True, help_text="Of the content before, under its old name."
+    )
+    committed_at = s.DateTimeField(
+        required=False,
+        allow_null=True,
+        help_text="When the range committed it last: later traces replace nothing.",
+    )
     old_path = StrField(required=False, allow_blank=True, max_length=4096, help_text="Before a rename.")
     mode_only = BoolField(required=False, help_text="The content is as it was, the mode is not.")
     old_mode = s.RegexField(MODE, required=False, help_text="Before, as git writes it; 000000 for none.")

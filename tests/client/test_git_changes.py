@@ -79,6 +79,13 @@ def test_renames_modes_deletions_links_and_binaries(ada):
     assert (found["mode.sh"]["status"], found["mode.sh"]["mode_only"]) == ("M", True)
     assert (found["gone.txt"]["status"], found["gone.txt"]["content_hash"]) == ("D", None)
     assert found["link"]["content_hash"] == sha(b"/etc/passwd")
+    assert {name: file.get("old_content_hash") for name, file in found.items()} == {
+        "new.txt": sha(f"{text}old.txt".encode()),
+        "mode.sh": sha(f"{text}mode.sh".encode()),
+        "gone.txt": sha(f"{text}gone.txt".encode()),
+        "link": None,
+        "bin": None,
+    }
     assert found["bin"]["content_hash"] == sha(b"\0\xff" * 1000)
 
 
@@ -169,6 +176,31 @@ def test_a_content_that_is_not_here_cannot_be_told(ada):
     (ada.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(GitRangeError, match="not in this clone"):
         list_changed_files(str(ada.root), first, "HEAD")
+
+
+def test_a_content_before_that_is_not_here_is_left_out(ada):
+    ada.write("a", "lost")
+    first = ada.commit()
+    ada.write("a", "here")
+    ada.commit()
+    blob = ada.git("rev-parse", f"{first}:a")
+    (ada.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    (file,) = list_changed_files(str(ada.root), first, "HEAD")
+    assert file["content_hash"] == sha(b"here")
+    assert "old_content_hash" not in file
+
+
+def test_each_file_says_when_it_was_committed_last(ada):
+    first = ada.commit()
+    ada.write("sp ace\n", "a")
+    ada.commit()
+    time = ada.git("log", "-1", "--format=%cI").strip()
+    ada.write("b", "b")
+    ada.commit()
+    assert between(ada, first)["sp ace\n"]["committed_at"] == time
+    both = list_changed_files(str(ada.root), empty_tree(str(ada.root)), "HEAD")
+    assert all(file["committed_at"] for file in both if file["path"] in {"b", "sp ace\n"})
+    assert "committed_at" not in list_changed_files(str(ada.root), "HEAD", first)[0]  # only taken away
 
 
 def test_too_many_files_cannot_be_told(ada, monkeypatch):

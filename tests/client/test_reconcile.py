@@ -54,6 +54,23 @@ def test_governed_work_is_explained_and_ends_with_0(ada):
     assert [one["counts"]["explained"] for one in listed] == [1]
 
 
+def test_lines_by_hand_beside_those_of_a_call_are_told_and_end_with_0(ada):
+    ada.writes("src/auth/a.ts", "a\n")
+    base = ada.repository.commit()
+    ada.repository.write("src/auth/a.ts", "a\nby hand\n")
+    token, edit = ada.tokens["agent"], {"old_string": "by hand\n", "new_string": "by hand\nb\n"}
+    call = {"path": "src/auth/a.ts", "tool_use_id": "t-2"}
+    assert ada.server.gate(token, "s-1", "Edit", **call, **edit)[1]["decision"] == "allow"
+    trace = call | {"content": "a\nby hand\nb\n"}
+    assert ada.server.api(token, "POST", "sessions/s-1/traces", trace)[0] == 201
+    ada.repository.write("src/auth/a.ts", "a\nby hand\nb\n")
+    ada.repository.commit()
+    shown = ada.reconcile(f"{base}..HEAD")
+    assert shown.returncode == 0, shown.stderr + shown.stdout
+    assert "1 files: 1 explained" in shown.stdout
+    assert "some lines are of a person" in shown.stdout
+
+
 def test_a_change_by_hand_is_a_finding_and_ends_with_1(ada):
     ada.writes("src/auth/a.ts", "a\n")
     ada.repository.write("src/auth/a.ts", "a;\n")

@@ -90,14 +90,37 @@ def list_changed_files(root: str, base: str, head: str) -> list[dict[str, Any]]:
     changes = list(parse_raw_diff(raw.split(b"\0")))
     if len(changes) > MAX_FILES:
         raise GitRangeError(f"{len(changes)} files differ, {MAX_FILES} can be checked: name a shorter range.")
-    contents = hash_blobs(root, [blob for _, blob in changes if blob])
-    for file, blob in changes:
+    contents = hash_blobs(root, [blob for _, blob, _ in changes if blob])
+    # The server says more where it knows the content before, and a partial clone may lack it.
+    contents |= hash_blobs(root, [old for _, _, old in changes if old and old not in contents], optional=True)
+    times = read_commit_times(root, base, head)
+    for file, blob, old in changes:
         file["content_hash"] = contents[blob] if blob else None
-    return [file for file, _ in changes]
+        if file["readable"] and file["path"] in times:
+            file["committed_at"] = times[file["path"]]
+        if old in contents:
+            file["old_content_hash"] = contents[old]
+    return [file for file, _, _ in changes]
 
 
-def parse_raw_diff(parts: list[bytes]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield (file, blob or "") for each record of `git diff --raw -z`."""
+def read_commit_times(root: str, base: str, head: str) -> dict[str, str]:
+    """Return when each path was committed last in a range, by the clock of who committed it."""
+    is_tree = run_git(root, "cat-file", "-t", base).strip() == b"tree"
+    revisions = [head] if is_tree else [head, f"^{base}"]
+    arguments = ("-z", "--name-only", "--no-renames", "--format=%x01%cI")
+    times: dict[str, str] = {}
+    time = ""
+    for part in run_git(root, "log", *arguments, *revisions, "--").split(b"\0"):
+        text = part.decode("utf-8", "backslashreplace").lstrip("\n")
+        if text.startswith("\x01"):
+            time = text[1:]
+        elif text:
+            times.setdefault(text, time)
+    return times
+
+
+def parse_raw_diff(parts: list[bytes]) -> Iterator[tuple[dict[str, Any], str, str]]:
+    """Yield (file, blob or "", blob before or "") for each record of `git diff --raw -z`."""
     fields = iter(parts)
     for head in fields:
         if not head:
@@ -111,7 +134,11 @@ def parse_raw_diff(parts: list[bytes]) -> Iterator[tuple[dict[str, Any], str]]:
         file["mode_only"] = old == new and old_mode != mode
         file["old_mode"], file["new_mode"] = old_mode, mode
         file["readable"] = all(is_utf8(name) for name in names)
-        yield file, "" if mode == SUBMODULE or not new.strip("0") else new
+        yield file, name_blob(mode, new), name_blob(old_mode, old)
+
+
+def name_blob(mode: str, blob: str) -> str:
+    return "" if mode == SUBMODULE or not blob.strip("0") else blob
 
 
 def is_utf8(name: bytes) -> bool:
@@ -122,8 +149,11 @@ def is_utf8(name: bytes) -> bool:
     return True
 
 
-def hash_blobs(root: str, blobs: list[str]) -> dict[str, str]:
-    """Return `sha256:…` of each blob, read from one `git cat-file --batch`."""
+def hash_blobs(root: str, blobs: list[str], *, optional: bool = False) -> dict[str, str]:
+    """Return `sha256:…` of each blob, read from one `git cat-file --batch`.
+
+    Raise GitRangeError for one that is not here, or leave it out where they are `optional`.
+    """
     import hashlib
     import subprocess
 
@@ -136,6 +166,8 @@ def hash_blobs(root: str, blobs: list[str]) -> dict[str, str]:
             reader.stdin.write(f"{blob}\n".encode())
             reader.stdin.flush()
             header = reader.stdout.readline().split()
+            if len(header) != 3 and optional:
+                continue
             if len(header) != 3:
                 raise GitRangeError(f"The content {blob} is not in this clone.")
             digest, remaining = hashlib.sha256(), int(header[2])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 EXIT_ERROR = 2
+BESIDE_OTHERS = "traced_beside_others"  # explained, and yet something is to be said
 OUTCOME_LABELS = {"explained": "explained", "unexplained": "UNEXPLAINED", "out_of_scope": "OUT OF SCOPE"}
 
 
@@ -87,7 +88,7 @@ def render_table(answer: dict[str, Any]) -> str:
         lines.append(
             f"{OUTCOME_LABELS[file['outcome']]:<12} {file['status']} {escape_unprintable(file['path'])}"
         )
-        if file["outcome"] != "explained":
+        if file["outcome"] != "explained" or file["reason"] == BESIDE_OTHERS:
             lines.append(
                 f"{'':<15}{escape_unprintable(file['text'])}{f' ({escape_unprintable(ids)})' if ids else ''}"
             )

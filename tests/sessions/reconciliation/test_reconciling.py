@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection, transaction
 from django.db.utils import DatabaseError
 from django.urls import reverse
+from django.utils import timezone
 
 from tests import builders
 from tests.sessions.reconciliation.calls import BASE, HEAD, ROOT, changed, found, posted, sha, trace, write
@@ -226,6 +229,16 @@ def test_an_old_text_that_was_put_back_by_hand_is_not_explained_by_its_own_trace
     write(working, "src/auth/a.ts", "fixed\n")
     assert found(working, changed("src/auth/a.ts", "fixed\n")) == {"src/auth/a.ts": ("explained", "traced")}
     put_back = changed("src/auth/a.ts", "vulnerable\n")
+    assert found(working, put_back) == {"src/auth/a.ts": ("unexplained", "changed_after_trace")}
+
+
+def test_a_text_that_was_committed_before_the_session_replaced_it_stays_explained(working):
+    """As for a check of an older commit, while the session works on."""
+    write(working, "src/auth/a.ts", "two\n")
+    before, after = (timezone.now() + timedelta(hours=hours) for hours in (-1, 1))
+    older = changed("src/auth/a.ts", "one\n", committed_at=before.isoformat())
+    put_back = changed("src/auth/a.ts", "one\n", committed_at=after.isoformat())
+    assert found(working, older) == {"src/auth/a.ts": ("explained", "traced")}
     assert found(working, put_back) == {"src/auth/a.ts": ("unexplained", "changed_after_trace")}
 
 
