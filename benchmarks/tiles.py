@@ -4,8 +4,8 @@
 
 Needs Go and its package x/mod (Debian: golang-go, golang-golang-x-mod-dev), so `python -m benchmarks` leaves
 it out. Works on a scratch database on SQLite and deletes it. Prints one JSON object; exit status 1 when the
-copy does not hold. The bar is a ratio of one run: the last tenth of the log is read at least half as fast as the
-first, so a request costs the same wherever it reads.
+copy does not hold. The bar is a ratio of one run: the last tenth of the log is read at least half as fast as
+the first, so a request costs the same wherever it reads.
 """
 
 from __future__ import annotations
