@@ -47,6 +47,7 @@ PUBLIC, PARENT = object(), object()  # what a bare insert fills in: a fresh publ
 EVIDENCE = ["traces_ledgerentry", "traces_ledgerbody"]
 PROJECTIONS = ["traces_traceentry", "traces_tracefile", "traces_tracerange"]
 ROUND_SECONDS = 0.5
+POSTED = 5_000  # entries a round, made beforehand as a client would; more than a round can post
 BULK_ENTRIES, BULK_ROWS = 20_000, 60  # copied by bare inserts; rows a statement
 FAR = 10**9  # beyond every row id that is in use
 FIRST = 70_000  # lines that fill the 128 MiB which SQLite gets for an import
@@ -148,13 +149,11 @@ def beside_plain_inserts(rounds: int) -> bool:
         posted = store_entries(HOME, [SubmittedEntry(trace(0))], StoreOptions("bench")).appended[0]
     bare = plain_inserts(EVIDENCE, made.id)
     bare_trace = plain_inserts(EVIDENCE + PROJECTIONS, posted.id)
-    number = iter(range(10**9))
+    sent = iter([trace(number) for number in range(1, 1 + POSTED * (1 + rounds))])
     works = (
         in_transaction(lambda: append(decision())),
         bare,
-        in_transaction(
-            lambda: store_entries(HOME, [SubmittedEntry(trace(next(number)))], StoreOptions("bench"))
-        ),
+        in_transaction(lambda: store_entries(HOME, [SubmittedEntry(next(sent))], StoreOptions("bench"))),
         bare_trace,
     )
     rates = in_turn(*works, rounds=rounds)

@@ -33,6 +33,12 @@ class DuplicateIdError(ConflictError):
     error_type = "DUPLICATE_ID"
 
 
+class NotProvableError(ConflictError):
+    """What is stored contradicts the signed head."""
+
+    error_type = "NOT_PROVABLE"
+
+
 class AlreadyRetiredError(ConflictError):
     """The lesson is retired, maybe by somebody else just now."""
 

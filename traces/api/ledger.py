@@ -15,6 +15,7 @@ from controlplane.api.pagination import read_integer
 from controlplane.api.views import WorkspaceView
 from traces.api import schema
 from traces.api.views import StreamView
+from traces.evidence import cose_receipt
 from traces.ledger import checkpoints, merkle, proofs
 from traces.ledger.log_name import log_origin
 from traces.ledger.missing_bodies import MissingBodies, find_archive
@@ -100,6 +101,24 @@ class InclusionView(StreamView):
             entry, is_visible=entry.kind == EntryKind.TRACE or self.bearer.has_role("reviewer")
         )
         return Response(document | body | {"checkpoint": _find_note(workspace_id, size)})
+
+
+class ReceiptView(StreamView):
+    @extend_schema(
+        operation_id="ledger_receipt", summary="The proof that an entry is in the ledger, as a COSE receipt",
+        description=(
+            "A receipt of inclusion (RFC 9942) for tools of SCITT. Its payload, the root, is left out: it "
+            "follows from the entry's envelope, which stands in the proof of inclusion and in bundles."
+        ),
+        responses=schema.answers(
+            {(200, cose_receipt.CONTENT_TYPE): OpenApiTypes.BINARY, 409: schema.NOT_PROVABLE}, 404
+        ),
+    )  # fmt: skip
+    def get(self, request: Request, entry_id: str) -> HttpResponse:
+        seal(self.bearer.workspace_id)
+        receipt = cose_receipt.sign_cose_receipt(_find_entry(self.bearer.workspace_id, entry_id))
+        headers = {"Content-Disposition": 'attachment; filename="receipt.cose"'}
+        return HttpResponse(receipt, content_type=cose_receipt.CONTENT_TYPE, headers=headers)
 
 
 class ConsistencyView(StreamView):

@@ -302,6 +302,8 @@ ERRORS = {
     503: OpenApiResponse(ErrorAnswer, description="The database does not answer."),
 }
 
+NOT_PROVABLE = OpenApiResponse(ErrorAnswer, description="What is stored contradicts the signed head.")
+
 
 def answers(successes: dict[Any, Any], *errors: int) -> dict[Any, Any]:
     """The documented answers of an operation: its successes, the named errors and those that any has."""

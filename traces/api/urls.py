@@ -14,6 +14,7 @@ urlpatterns = [
     path("ledger", ledger.LedgerView.as_view()),
     path("ledger/verify", ledger.VerifyView.as_view()),
     path("ledger/entries/<path:entry_id>/redact", ledger.RedactView.as_view()),
+    path("ledger/entries/<path:entry_id>/receipt", ledger.ReceiptView.as_view()),
     path("ledger/evidence", evidence.EvidenceView.as_view()),
     path("ledger/key-changes", evidence.KeyChangesView.as_view()),
     path("ledger/checkpoint", ledger.CheckpointView.as_view()),

@@ -16,11 +16,12 @@ from datetime import datetime
 from operator import itemgetter
 
 import orjson
+from django.db import connection
 
 from traces.counts.counters import find_top_directory
 from traces.entry_schema import ParsedEntry
 from traces.ledger.append import SALT_SIZE, format_instant
-from traces.ledger.insert_rows import RowValues, insert_rows
+from traces.ledger.insert_rows import RowValues, insert_rows_with
 from traces.models import TraceEntry, TraceFile, TraceRange
 
 ROWS_FORMAT = "1"  # of what is hashed; a new column needs a new format, since old digests stay as they are
@@ -101,10 +102,12 @@ def write_rows(rows_by_entry: Iterable[tuple[int, ProjectionRows]]) -> None:
         for file, of_it in rows.files:
             files.append({"entry_id": entry_id} | file)
             ranges.append(of_it)
-    insert_rows(TraceEntry, entries)
-    ids = insert_rows(TraceFile, files, returning=True)
-    claimed = [{"file_id": row_id} | row for row_id, of_it in zip(ids, ranges, strict=True) for row in of_it]
-    insert_rows(TraceRange, claimed)
+    with connection.cursor() as cursor:
+        insert_rows_with(cursor, TraceEntry, entries)
+        ids = insert_rows_with(cursor, TraceFile, files, returning=True)
+        of_files = zip(ids, ranges, strict=True)
+        claimed = [{"file_id": row_id} | row for row_id, of_it in of_files for row in of_it]
+        insert_rows_with(cursor, TraceRange, claimed)
 
 
 def build_rows(

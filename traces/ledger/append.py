@@ -25,7 +25,7 @@ from django.db import connection, transaction
 from controlplane.shared import notify
 from traces.ledger import canonical_json
 from traces.ledger.bulk_insert import column_names
-from traces.ledger.insert_rows import insert_rows
+from traces.ledger.insert_rows import insert_rows_with
 from traces.ledger.merkle import leaf_hash
 from traces.models import LedgerBody, LedgerEntry
 
@@ -169,12 +169,14 @@ def append_many(entries: Iterable[NewEntry]) -> list[AppendedEntry]:
     """
     received_at = datetime.now(UTC)
     prepared_entries = [prepare(entry, received_at) for entry in entries]
-    ids = insert_rows(LedgerEntry, [prepared.row for prepared in prepared_entries], returning=True)
-    bodies = [
-        {"entry_id": row_id, "salt": prepared.salt, "body": prepared.body}
-        for row_id, prepared in zip(ids, prepared_entries, strict=True)
-    ]
-    insert_rows(LedgerBody, bodies)
+    rows = [prepared.row for prepared in prepared_entries]
+    with connection.cursor() as cursor:
+        ids = insert_rows_with(cursor, LedgerEntry, rows, returning=True)
+        bodies = [
+            {"entry_id": row_id, "salt": prepared.salt, "body": prepared.body}
+            for row_id, prepared in zip(ids, prepared_entries, strict=True)
+        ]
+        insert_rows_with(cursor, LedgerBody, bodies)
     _announce_on_commit({prepared.row["workspace_id"] for prepared in prepared_entries})
     return [prepared.appended(row_id) for row_id, prepared in zip(ids, prepared_entries, strict=True)]
 

@@ -192,9 +192,11 @@ def format_receipt(origin: str, leaf: bytes, received_at: str) -> str:
 
 def load_or_create_key(path: Path) -> Ed25519PrivateKey:
     """Return the key in a file, which is created where it is missing. Raise KeyFileError."""
-    if not path.exists():
+    try:
+        status = path.stat()
+    except FileNotFoundError:
         _create_key(path)
-    status = path.stat()
+        status = path.stat()
     return _load_key(path, (status.st_ino, status.st_mtime_ns))
 
 

@@ -25,8 +25,7 @@ class LogNameError(Exception):
 
 def log_origin(workspace_id: int) -> str:
     """Return the origin line of a workspace's log, which also names its key."""
-    host, namespace = _read_or_create(Path(settings.LEDGER_KEY_FILE).with_name(FILE_NAME))
-    return f"{host}/{uuid.uuid5(namespace, str(workspace_id))}"
+    return _build_origin(Path(settings.LEDGER_KEY_FILE).with_name(FILE_NAME), workspace_id)
 
 
 def log_uuid(workspace_id: int) -> str:
@@ -39,7 +38,13 @@ def is_log_name(origin: str, workspace_id: int) -> bool:
     return origin in {log_origin(workspace_id), f"{FORMER_PREFIX}{workspace_id}"}
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
+def _build_origin(path: Path, workspace_id: int) -> str:
+    """Cached, since each receipt names its log, and the file never changes."""
+    host, namespace = _read_or_create(path)
+    return f"{host}/{uuid.uuid5(namespace, str(workspace_id))}"
+
+
 def _read_or_create(path: Path) -> tuple[str, uuid.UUID]:
     """Return (host, namespace of the workspaces' UUIDs). Raise LogNameError."""
     if not path.exists():
