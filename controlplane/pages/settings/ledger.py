@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KINDS = (
+    (AnchorKind.WEBHOOK, _("Posts the signed head to a URL, with a Standard Webhooks signature.")),
     (AnchorKind.WITNESS, _("Cosigns a head that continues the one before. Enter its address and its key.")),
     (AnchorKind.TIMESTAMP, _("Has an authority (RFC 3161) say when the head existed. Enter its address.")),
-    (AnchorKind.WEBHOOK, _("Posts the signed head to a URL, with a Standard Webhooks signature.")),
     (
         AnchorKind.GIT,
         "Writes a note on HEAD of the workspace's repository, under refs/notes/icp-checkpoints.",
