@@ -49,9 +49,13 @@ def test_what_is_not_there_or_no_text_is_none(repository):
     assert read_committed_text("", head, "src/a.py") is None
 
 
-@pytest.mark.parametrize("revision", ["HEAD", "--help", "main", "HEAD~1", "abc", "", "g" * 40])
+@pytest.mark.parametrize("revision", ["HEAD", "--help", "main", "HEAD~1", "abc", "g" * 40])
 def test_only_a_commit_in_full_words_of_git_is_asked_for(repository, revision):
     assert read_committed_text(str(repository), revision, "src/a.py") is None
+
+
+def test_without_a_commit_head_is_read(repository):
+    assert read_committed_text(str(repository), "", "src/a.py") == "x = 1\n"
 
 
 def a_commit(root, revision):
