@@ -175,14 +175,15 @@ class _Change:
         if not revision and any(edit.before for edit in parse_replacements(self._find_input())):
             return None  # an edit that cannot be undone: nothing says that it started from HEAD
         text = read_committed_text(self.session.workspace.local_root, revision, self.path)
-        if text == after and not revision and not self._is_text_in_input():
-            return None  # a command may have written and committed it
+        if text == after and not revision and self._is_command():
+            return None  # it may have written the file and committed it
         return text if text is not None and known in {None, _hash_text(text)} else None
 
-    def _is_text_in_input(self) -> bool:
-        """Return whether the call itself names the text or the edit, so that it cannot have committed it."""
+    def _is_command(self) -> bool:
+        """Return whether the call is known, and names neither a text nor an edit."""
         sent = self._find_input()
-        return bool(input_fields.get_all(sent, input_fields.CONTENT_KEYS) or parse_replacements(sent))
+        has_text = input_fields.get_all(sent, input_fields.CONTENT_KEYS) or parse_replacements(sent)
+        return bool(sent) and not has_text
 
     def _list_written_texts(self) -> Iterator[str]:
         """Yield the complete texts of the session's newest calls."""

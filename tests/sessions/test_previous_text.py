@@ -322,6 +322,12 @@ def test_a_file_that_was_committed_belongs_to_who_committed_it(working, on_disk)
     assert lines_of(write(working, TIDY, "t-2")["entry"]) == [(2, 2, 1)]
 
 
+def test_a_command_that_wrote_and_committed_a_file_may_have_changed_all_of_it(working, on_disk):
+    working.gate("Bash", command=f"tidy {PATH} && git commit -qam tidy", tool_use_id="t-1")
+    entry = report(working, content=OLD, tool_use_id="t-1")["entry"]
+    assert "line_changes" not in entry["files"][0]
+
+
 def test_a_new_file_is_the_agents_completely(working):
     assert lines_of(write(working, OLD, "t-1")["entry"]) == [(1, 2, 0)]
 
