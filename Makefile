@@ -63,7 +63,7 @@ test-deep: setup ## Long properties, fuzzing, strace and outages
 	$(TESTING) $(PY) -m pytest -m deep -n auto
 
 e2e: setup-dev ## The tests in a real browser (Chromium must be installed)
-	$(TESTING) $(PY) -m pytest -m e2e
+	$(TESTING) $(PY) -m pytest -m e2e -n 2
 
 agents: setup-dev setup-agents ## The tests with real coding agents (needs npm, 2.6 GB below ICP_AGENTS_DIR, and Chromium)
 	$(TESTING) ICP_AGENTS_DIR=$(AGENTS_DIR) $(PY) -m pytest -m agents
