@@ -23,6 +23,7 @@ from intents.models import Intent
 from intents.rules.policy import read_policy
 from sessions.approvals.card.subjects import describe_subject
 from sessions.interruptions.pages import MIN_CALLS, compute_recent_figures
+from sessions.interruptions.rows import label_kind
 from sessions.models import AgentSession, Approval, ContainedRun
 from sessions.stops.store import is_stopped
 from traces.models import Checkpoint, EntryKind, LedgerEntry
@@ -93,6 +94,7 @@ def overview(request: MemberRequest) -> HttpResponse:
         "may_stop": has_role(request.role, Role.ADMIN) and not is_stopped(workspace),
         "interruptions": interruptions,
         "has_enough_calls": interruptions.calls >= MIN_CALLS,
+        "most_often": label_kind(interruptions.kinds[0].kind) if interruptions.kinds else "",
         "sealed": Checkpoint.objects.filter(workspace_id=workspace.pk).aggregate(most=Max("size"))["most"],
     }
     return render(request, "overview.html", context)

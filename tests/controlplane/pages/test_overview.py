@@ -55,6 +55,12 @@ def test_ivy_sees_what_waits_and_what_was_decided(busy, ivy):
     assert (context["agents"][0]["state"], context["agents"][0]["calls"]) == ("governed", 4)
 
 
+def test_what_asks_most_is_told_in_words(busy, ivy):
+    shown = overview(busy, ivy)
+    assert shown.context["most_often"] == "A path outside the scope"
+    assert "not_in_scope" not in shown.content.decode()
+
+
 def test_calls_are_told_in_words(busy):
     told = [(call.text, call.object, call.object_is) for call in list_recent_calls(busy.pk, 8)]
     assert told == [
