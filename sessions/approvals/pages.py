@@ -236,7 +236,10 @@ def _render_receipt(request: MemberRequest, approval: Approval) -> HttpResponse:
     if receipt.version == request.GET.get("steps"):
         return HttpResponse(status=204)
     subject = {"id": approval.public_id, "session_id": approval.session.session_id}
-    return render(request, "approvals/_receipt_steps.html", {"receipt": receipt, "approval": subject})
+    response = render(request, "approvals/_receipt_steps.html", {"receipt": receipt, "approval": subject})
+    if not receipt.is_open:
+        response["HX-Reswap"], response["HX-Reselect"] = "outerHTML", "#receipt"
+    return response
 
 
 def _render_page(

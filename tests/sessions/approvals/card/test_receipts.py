@@ -115,6 +115,16 @@ def test_the_fragment_has_content_only_when_something_is_new(at_work, rex, acme)
     assert answer.status_code == 200
     assert "Recorded" in answer.content.decode()
     assert "hx-get" not in answer.content.decode(), "nothing more is to come"
+    assert answer["HX-Reswap"] == "outerHTML", "so the list itself goes, with what it listens to"
+
+
+def test_the_list_stays_while_more_is_to_come(at_work, rex):
+    """A list that is replaced loses the event that comes during the fetch."""
+    approval = edit(at_work)
+    decide(approval, rex)
+    answer = signed_in(rex).get(f"{card(approval)}?fragment=receipt&steps=")
+    assert "hx-get" in answer.content.decode()
+    assert "HX-Reswap" not in answer
 
 
 def test_the_receipt_of_a_run_says_what_landed(at_work, rex):
