@@ -55,9 +55,17 @@ def find_tool_input(payload: dict[str, Any]) -> dict[str, Any]:
     output = payload.get("output")
     inputs = [payload.get("tool_input"), payload.get("toolArgs")]
     inputs.append(output.get("args") if isinstance(output, dict) else None)
-    if isinstance(inputs[1], str):  # Copilot encodes it
-        inputs[1] = parse_json(inputs[1].encode())
+    if isinstance(inputs[1], str):
+        inputs[1] = _decode(inputs[1])
     return next((value for value in inputs if isinstance(value, dict)), {})
+
+
+def _decode(text: str) -> Any:
+    """Return what Copilot has encoded; None for a text that stands for itself, such as a patch."""
+    try:
+        return parse_json(text.encode())
+    except ValueError:
+        return None
 
 
 def find_command_name(tool_input: dict[str, Any]) -> str:
