@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import warnings
 from typing import TYPE_CHECKING
-
-import pytest
 
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.shell import analyse
 from controlplane.policy.shell.shells import SHELLS_BY_NAME
 from tests.policy.shell import strace
+from tests.programs import require
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,19 +37,6 @@ SHELLS = {
     "dash": ("dash", "-c"),
     "zsh": ("zsh", "-f", "-c"),
 }
-
-
-def require(missing: str | None) -> None:
-    """Fail in CI, which installs what `make test-deep` compares with; skip, with a warning, elsewhere.
-
-    strace and zsh are packages of the system that pip cannot bring, and not every system has them.
-    """
-    if missing is None:
-        return
-    if os.environ.get("CI"):
-        pytest.fail(missing)
-    warnings.warn(f"{missing}; commands are not compared", stacklevel=2)  # a skip alone is easily overlooked
-    pytest.skip(missing)
 
 
 class Scratch:

@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from tests.policy.shell import strace
 from tests.policy.shell.grammar import COMMANDS
-from tests.policy.shell.scratch import SHELLS, Scratch, require
+from tests.policy.shell.scratch import SHELLS, Scratch
 from tests.policy.shell.test_examples import EXAMPLES as CASES
 from tests.policy.shell.test_examples import is_harmless
+from tests.programs import require
 
 pytestmark = pytest.mark.deep
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.client.machine import PATH
 from tests.client.runs.test_contained_call import ask, connected, server, tokens  # noqa: F401  fixtures
+from tests.programs import require
 
 pytestmark = pytest.mark.deep
 SECONDS = 240
@@ -91,8 +92,7 @@ def execute(machine, command: str) -> subprocess.CompletedProcess[str]:
     ids=[f"{number}-{row[0]}" for number, row in enumerate(COMMANDS)],
 )
 def test_what_is_in_scope_lands_and_the_rest_waits(project, program, command, inside, outside):
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not installed here")
+    require(None if shutil.which(program, path=PATH) else f"{program} is not installed", program)
     done = execute(project, command)
     assert f"src/auth/{inside}" in done.stderr, done.stdout + done.stderr
     assert (project.repository / "src/auth" / inside).exists()

@@ -11,16 +11,14 @@ import pytest
 
 from controlplane.shared.http_post import PostResponse, TargetError
 from tests.builders import signed_in
+from tests.programs import require
 from tests.traces.anchors.test_schedule import ACTOR, fresh, grow, word
 from traces.anchors import schedule, targets
 from traces.anchors.schedule import send_due_heads
 from traces.anchors.timestamps import read_time
 from traces.models import AnchorKind, HeadTimestamp
 
-pytestmark = [
-    pytest.mark.django_db,
-    pytest.mark.skipif(shutil.which("openssl") is None, reason="needs OpenSSL's command"),
-]
+pytestmark = pytest.mark.django_db
 CONFIG = """
 [tsa]
 serial = {folder}/serial
@@ -57,6 +55,7 @@ class Authority:
 
 @pytest.fixture
 def authority(tmp_path, monkeypatch):
+    require(None if shutil.which("openssl") else "openssl is missing: install the Debian package openssl")
     made = Authority(tmp_path)
 
     def post(_url, body, headers, *, max_bytes):

@@ -12,6 +12,7 @@ from django.test import Client
 
 from controlplane.models import Workspace
 from tests.builders import speaker
+from tests.programs import require
 from tests.traces.builders import append_many
 from traces.ledger import checkpoints, merkle, proofs
 from traces.ledger.log_name import log_origin, log_uuid
@@ -96,10 +97,9 @@ def test_places_are_written_in_groups_of_three_digits():
 
 @pytest.mark.deep
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(
-    not (shutil.which("go") and GO_PACKAGES.exists()), reason="needs golang-go and golang-golang-x-mod-dev"
-)
 def test_gos_own_packages_copy_the_log_and_check_it(log, live_server, acme):
+    is_there = shutil.which("go") and GO_PACKAGES.exists()
+    require(None if is_there else "golang-go or golang-golang-x-mod-dev is not installed", "go")
     address, headers, _ = log
     key = checkpoints.format_verifier_key(log_origin(acme.pk), checkpoints.load_public_key())
     command = ["go", "run", str(Path(__file__).with_name("copy_log.go")), live_server.url + address, key]
