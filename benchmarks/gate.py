@@ -1,7 +1,8 @@
 """The gate beside a view that does nothing, in one run on one server.
 
 The bars: at least its throughput on SQLite, 0.6 of it on PostgreSQL; one caller's slowest call of a hundred
-takes at most five times the median, or as many times as with the no-op view where the machine is not quiet.
+takes at most five times the median. The tail of the no-op view stands beside it: it tells how quiet the
+machine is.
 
     python benchmarks/gate.py [--seconds 4] [--quick]
 
@@ -30,6 +31,7 @@ from typing import Self
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CONNECTIONS = 8
+MAX_TAIL = 5.0  # the 99th percentile beside the median
 
 
 class Server:
@@ -174,12 +176,11 @@ def main() -> None:
             held &= report(
                 f"gate/{kind}/throughput_beside_noop", ratio, "ratio", f">= {bar}", holds=ratio >= bar
             )
-            tail, noop_tail = (
-                figures[f"{name}_p99_ms"] / figures[f"{name}_p50_ms"] for name in ("gate", "noop")
-            )
-            limit = max(5.0, noop_tail)
-            name = f"gate/{kind}/p99_beside_median"
-            held &= report(name, tail, "ratio", f"<= {limit:.1f}", holds=tail <= limit)
+            for view in ("noop", "gate"):
+                figures[f"{view}_tail"] = figures[f"{view}_p99_ms"] / figures[f"{view}_p50_ms"]
+            report(f"gate/{kind}/noop_p99_beside_median", figures["noop_tail"], "ratio")
+            tail, name = figures["gate_tail"], f"gate/{kind}/p99_beside_median"
+            held &= report(name, tail, "ratio", f"<= {MAX_TAIL:.0f}", holds=tail <= MAX_TAIL)
             held &= flatness(
                 server, kind, "intents_10_to_1000", token, seconds, rounds, intents=1000, entries=0
             )
